@@ -1,0 +1,1 @@
+"""Replax under the names of TensorFlow."""

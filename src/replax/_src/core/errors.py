@@ -1,0 +1,100 @@
+"""The errors that Replax raises on purpose.
+
+Each derives from :class:`ReplaxError` and from the builtin exception that a Python
+programmer would catch for the same mistake.
+"""
+
+__all__ = [
+    "AbortedError",
+    "DataLossError",
+    "DeadlineExceededError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "OutOfRangeError",
+    "ReplaxError",
+    "UnavailableError",
+    "UnimplementedError",
+]
+
+
+class ReplaxError(Exception):
+    """Base of the errors that have no builtin equivalent.
+
+    >>> import replax
+    >>> issubclass(replax.errors.OutOfRangeError, replax.errors.ReplaxError)
+    True
+    """
+
+
+class OutOfRangeError(ReplaxError, IndexError):
+    """The data is at its end.
+
+    >>> import replax
+    >>> raise replax.errors.OutOfRangeError("end of data")
+    Traceback (most recent call last):
+        ...
+    replax._src.core.errors.OutOfRangeError: end of data
+    """
+
+
+class InvalidArgumentError(ReplaxError, ValueError):
+    """A value that this operation cannot take.
+
+    >>> import replax
+    >>> issubclass(replax.errors.InvalidArgumentError, ValueError)
+    True
+    """
+
+
+class NotFoundError(ReplaxError, LookupError):
+    """Something that was named does not exist.
+
+    >>> import replax
+    >>> issubclass(replax.errors.NotFoundError, LookupError)
+    True
+    """
+
+
+class DataLossError(ReplaxError, OSError):
+    """A record file is damaged.
+
+    >>> import replax
+    >>> issubclass(replax.errors.DataLossError, OSError)
+    True
+    """
+
+
+class UnavailableError(ReplaxError, ConnectionError):
+    """A peer that this process needs is gone.
+
+    >>> import replax
+    >>> issubclass(replax.errors.UnavailableError, ConnectionError)
+    True
+    """
+
+
+class DeadlineExceededError(ReplaxError, TimeoutError):
+    """A wait ended before what it waited for.
+
+    >>> import replax
+    >>> issubclass(replax.errors.DeadlineExceededError, TimeoutError)
+    True
+    """
+
+
+class AbortedError(ReplaxError, RuntimeError):
+    """Work was given up because a part of it failed elsewhere.
+
+    >>> import replax
+    >>> issubclass(replax.errors.AbortedError, RuntimeError)
+    True
+    """
+
+
+class UnimplementedError(ReplaxError, NotImplementedError):
+    """An operation that cannot be done here, with what to do instead.
+
+    >>> import replax
+    >>> issubclass(replax.errors.UnimplementedError, NotImplementedError)
+    True
+    """

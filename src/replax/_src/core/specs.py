@@ -1,0 +1,133 @@
+"""Specifications of values: shapes that may be open, and dtypes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+__all__ = ["TensorShape", "TensorSpec", "TypeSpec"]
+
+Dimension = int | None
+
+
+class TensorShape(tuple[Dimension, ...]):
+    """A shape whose dimensions may be open (``None``), or whose rank is unknown.
+
+    >>> import replax
+    >>> shape = replax.TensorShape([None, 3])
+    >>> shape.rank, shape.as_list(), shape.is_compatible_with((7, 3))
+    (2, [None, 3], True)
+    """
+
+    _rank_known: bool
+
+    def __new__(cls, dims: Iterable[Dimension] | None = ()) -> TensorShape:
+        if isinstance(dims, TensorShape):
+            return dims
+        known = dims is not None
+        shape = super().__new__(
+            cls, [None if d is None else int(d) for d in dims or ()]
+        )
+        shape._rank_known = known
+        return shape
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, TensorShape) and other._rank_known != self._rank_known:
+            return False
+        if isinstance(other, list):
+            other = tuple(other)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+        return tuple.__eq__(self, other)
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    def __hash__(self) -> int:
+        return hash((tuple(self), self._rank_known))
+
+    @property
+    def rank(self) -> int | None:
+        """Number of dimensions, or ``None`` when even that is unknown."""
+        return len(self) if self._rank_known else None
+
+    def as_list(self) -> list[Dimension]:
+        """The dimensions as a list; an unknown rank is a ValueError."""
+        if not self._rank_known:
+            msg = "the rank of this shape is unknown, so it has no list of dimensions"
+            raise ValueError(msg)
+        return list(self)
+
+    def is_fully_defined(self) -> bool:
+        """Whether every dimension is known."""
+        return self._rank_known and None not in self
+
+    def is_compatible_with(self, shape: Sequence[Dimension]) -> bool:
+        """Whether ``shape`` could be a value of this shape."""
+        if not self._rank_known:
+            return True
+        return len(shape) == len(self) and all(
+            a is None or b is None or a == b for a, b in zip(self, shape, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        return f"TensorShape({list(self) if self._rank_known else None})"
+
+
+class TypeSpec:
+    """Base of what describes a value without having it.
+
+    >>> import replax
+    >>> isinstance(replax.TensorSpec([2], "float32"), replax.TypeSpec)
+    True
+    """
+
+
+class TensorSpec(TypeSpec):
+    """Shape and dtype of an array.
+
+    Args:
+      shape: The dimensions; ``None`` leaves one open, and ``shape=None`` all of them.
+      dtype: Anything NumPy takes for a dtype.
+      name: For messages only; it takes no part in comparisons.
+
+    >>> import replax
+    >>> spec = replax.TensorSpec([None, 3], "float32")
+    >>> spec
+    TensorSpec(shape=(None, 3), dtype=float32)
+    >>> spec == replax.TensorSpec([None, 3], "float32", name="x")
+    True
+    """
+
+    __slots__ = ("dtype", "name", "shape")
+
+    def __init__(
+        self,
+        shape: Iterable[Dimension] | None,
+        dtype: Any = np.float32,
+        name: str | None = None,
+    ) -> None:
+        self.shape = TensorShape(shape)
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.name = name
+
+    def is_compatible_with(self, value: Any) -> bool:
+        """Whether an array (or another spec) fits this spec."""
+        return np.dtype(
+            value.dtype
+        ) == self.dtype and self.shape.is_compatible_with(value.shape)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, TensorSpec)
+            and self.shape == other.shape
+            and self.dtype == other.dtype
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def __repr__(self) -> str:
+        shape = tuple(self.shape) if self.shape.rank is not None else None
+        name = f", name={self.name!r}" if self.name else ""
+        return f"TensorSpec(shape={shape}, dtype={self.dtype}{name})"

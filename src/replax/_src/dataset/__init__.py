@@ -1,0 +1,1 @@
+"""The plan of a dataset, its execution and its sources."""

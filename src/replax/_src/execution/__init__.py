@@ -1,0 +1,1 @@
+"""Running functions: eagerly once a replica, or compiled into one program."""

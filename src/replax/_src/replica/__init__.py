@@ -1,0 +1,1 @@
+"""Where the running code is: scopes, replica contexts and collectives."""

@@ -1,0 +1,1 @@
+"""The strategies, each built from the parts below."""

@@ -1,0 +1,1 @@
+"""Which devices there are, which of them are replicas, and how much is in flight."""

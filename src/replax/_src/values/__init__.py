@@ -1,0 +1,1 @@
+"""What strategies hand out and keep: per-replica values and variables."""

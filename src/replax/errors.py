@@ -1,0 +1,25 @@
+"""Errors that Replax raises on purpose."""
+
+from replax._src.core.errors import (
+    AbortedError,
+    DataLossError,
+    DeadlineExceededError,
+    InvalidArgumentError,
+    NotFoundError,
+    OutOfRangeError,
+    ReplaxError,
+    UnavailableError,
+    UnimplementedError,
+)
+
+__all__ = [
+    "AbortedError",
+    "DataLossError",
+    "DeadlineExceededError",
+    "InvalidArgumentError",
+    "NotFoundError",
+    "OutOfRangeError",
+    "ReplaxError",
+    "UnavailableError",
+    "UnimplementedError",
+]
