@@ -1,0 +1,18 @@
+"""What all tests share: eight virtual CPU devices, and bounded, repeatable search."""
+
+import os
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ.pop("XLA_FLAGS", None)
+
+import hypothesis
+import jax
+
+jax.config.update("jax_num_cpu_devices", 8)
+
+# The first example of a shape compiles, so a deadline for each says nothing.
+hypothesis.settings.register_profile("default", deadline=None, print_blob=True)
+hypothesis.settings.register_profile(
+    "ci", deadline=None, print_blob=True, derandomize=True
+)
+hypothesis.settings.load_profile("ci" if "CI" in os.environ else "default")
