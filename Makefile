@@ -32,7 +32,7 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/run.py $(ARGS)
 
 docs: $(VENV)/.docs
-	$(BIN)/python -m sphinx -W --keep-going --nitpicky docs docs/_build/html
+	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs docs/_build/html
 
 clean:
 	rm -rf $(VENV) build dist docs/_build .coverage* .hypothesis

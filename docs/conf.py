@@ -1,11 +1,11 @@
 """How Sphinx builds the documents: ``make docs``."""
 
-from importlib.metadata import version
+from importlib import metadata
 
 project = "Replax"
 author = "The Replax developers"
 project_copyright = "The Replax developers"
-release = version("replax")
+release = metadata.version("replax")
 
 extensions = ["myst_parser", "sphinx_copybutton"]
 html_theme = "furo"

@@ -146,7 +146,7 @@ def _foreign(value: Any) -> str:
     return f"is {(getattr(value, '__module__', None) or '?').split('.')[0]}'s {name}"
 
 
-def _entry(name: str, what: str, kind: str, value: Any, ours: bool) -> Entry:  # noqa: FBT001
+def _entry(name: str, what: str, kind: str, value: Any, ours: bool) -> Entry:
     text = vars(value).get("__doc__") if inspect.isclass(value) else None
     text = text or ("" if inspect.isclass(value) else inspect.getdoc(value) or "")
     return Entry(name, what, kind, ours, bool(text), ">>> " in text)
