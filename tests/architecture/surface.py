@@ -105,7 +105,10 @@ def _members(path: str, cls: type) -> Iterator[Entry]:
         if name.startswith("_") or owner.__module__.split(".")[0] != PACKAGE:
             continue
         value = inspect.getattr_static(cls, name)
-        if isinstance(value, property | functools.cached_property):
+        if inspect.ismemberdescriptor(value):
+            name = f"{path}.{name}"
+            yield _entry(name, "attribute", "value", value, ours=False)
+        elif isinstance(value, property | functools.cached_property):
             yield _entry(f"{path}.{name}", "property", "member", value, ours=True)
         elif isinstance(value, staticmethod | classmethod) or inspect.isroutine(value):
             what = f"method{_signature(getattr(cls, name))}"
