@@ -97,23 +97,24 @@ def _has_identity(value: Any) -> bool:
 
 def _members(path: str, cls: type) -> Iterator[Entry]:
     if issubclass(cls, enum.Enum):
-        for member in cls:
-            name = f"{path}.{member.name}"
-            yield _entry(name, f"member {member.value!r}", "value", member, ours=False)
+        for constant in cls:
+            name = f"{path}.{constant.name}"
+            what = f"member {constant.value!r}"
+            yield _entry(name, what, "value", constant, ours=False)
     for name in sorted(dir(cls)):
         owner = next((c for c in cls.__mro__ if name in vars(c)), object)
         if name.startswith("_") or owner.__module__.split(".")[0] != PACKAGE:
             continue
+        member = f"{path}.{name}"
         value = inspect.getattr_static(cls, name)
         if inspect.ismemberdescriptor(value):
-            name = f"{path}.{name}"
-            yield _entry(name, "attribute", "value", value, ours=False)
+            yield _entry(member, "attribute", "value", value, ours=False)
         elif isinstance(value, property | functools.cached_property):
-            yield _entry(f"{path}.{name}", "property", "member", value, ours=True)
+            yield _entry(member, "property", "member", value, ours=True)
         elif isinstance(value, staticmethod | classmethod) or inspect.isroutine(value):
-            what = f"method{_signature(getattr(cls, name))}"
             value = getattr(cls, name)
-            yield _entry(f"{path}.{name}", what, "member", value, ours=True)
+            what = f"method{_signature(value)}"
+            yield _entry(member, what, "member", value, ours=True)
 
 
 class _Bare(str):
