@@ -80,7 +80,9 @@ class _Walk:
                 yield from self.visit(f"{path}.{name}", getattr(value, name))
         elif inspect.isclass(value):
             bases = ", ".join(base.__name__ for base in value.__bases__)
-            what = f"class {value.__name__}({bases}){_signature(value)}"
+            # What an enumeration's constructor takes depends on the Python.
+            call = "" if issubclass(value, enum.Enum) else _signature(value)
+            what = f"class {value.__name__}({bases}){call}"
             yield _entry(path, what if ours else _foreign(value), "class", value, ours)
             if ours:
                 yield from _members(path, value)
