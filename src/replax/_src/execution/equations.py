@@ -101,7 +101,7 @@ def meets_inside(eqn: JaxprEqn) -> bool:
 def operation(eqn: JaxprEqn) -> str:
     """What a user calls the operation of an equation."""
     name = eqn.primitive.name
-    return name.removeprefix("replica_") if name.startswith("replica_") else name
+    return name.removeprefix("replica_") if eqn.primitive in COLLECTIVES else name
 
 
 def location(eqn: JaxprEqn) -> str:

@@ -92,9 +92,11 @@ def collective(equations: Sequence[JaxprEqn], arrangement: Arrangement) -> Meeti
     Raises:
       ValueError: If the shapes do not go together.
     """
+    primitive = equations[0].primitive
+    if primitive is all_gather_p and equations[0].params["total"] == 0:
+        return Meeting.of(equations, _nothing)  # XLA cannot gather along no rows.
     if all(_alike(equations[0], eqn) for eqn in equations[1:]):
         return Meeting.of(equations, _as_it_is(equations[0]))
-    primitive = equations[0].primitive
     if primitive in (all_gather_p, reduce_scatter_p):
         _check_parts(equations, arrangement)
         ragged = _gather if primitive is all_gather_p else _scatter
@@ -112,6 +114,14 @@ def collective(equations: Sequence[JaxprEqn], arrangement: Arrangement) -> Meeti
 def _alike(one: JaxprEqn, other: JaxprEqn) -> bool:
     shapes = [[type_of(atom).shape for atom in eqn.invars] for eqn in (one, other)]
     return shapes[0] == shapes[1] and same_params(one.params, other.params)
+
+
+def _nothing(
+    class_id: jax.Array, class_ids: jax.Array, operands: Sequence[Any]
+) -> Sequence[Any]:
+    """What all replicas have when none has a row: what each has, padded to no rows."""
+    del class_id, class_ids
+    return operands
 
 
 def _as_it_is(eqn: JaxprEqn) -> Run:
@@ -171,14 +181,13 @@ def _gather(equations: Sequence[JaxprEqn], arrangement: Arrangement) -> Run:
     ) -> list[Any]:
         del class_id
         parts = lax.all_gather(operands[0], REPLICA_AXIS, axis=axis, tiled=True)
-        if total == 0:
-            return [lax.slice_in_dim(parts, 0, 0, axis=axis)]
         starts = arrangement.starts(sizes, class_ids)
         rows = jnp.arange(total, dtype=jnp.int32)
         # An empty part starts where the next one does; the last to start has the row.
         owner = jnp.sum(rows[:, None] >= starts[None, :], axis=1, dtype=jnp.int32) - 1
         place = owner * max(sizes) + rows - starts[owner]
-        return [jnp.take(parts, place, axis=axis, mode="promise_in_bounds")]
+        index = (*[slice(None)] * axis, place)
+        return [parts.at[index].get(mode="promise_in_bounds")]
 
     return run
 

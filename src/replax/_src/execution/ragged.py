@@ -30,7 +30,7 @@ from replax._src.execution.meetings import Meeting, check_meetings, collective
 from replax._src.execution.segment import Segment
 from replax._src.execution.slots import Shape, padded_shape
 
-__all__ = ["RaggedStep", "merge"]
+__all__ = ["MergedStep", "merge"]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +43,7 @@ class _Stage:
 
 
 @dataclasses.dataclass(frozen=True)
-class RaggedStep:
+class MergedStep:
     """A step for replicas of several shape classes.
 
     Attributes:
@@ -79,7 +79,7 @@ class RaggedStep:
 
 def merge(
     steps: Sequence[ClosedJaxpr], counts: Sequence[int], num_replicas: int
-) -> RaggedStep:
+) -> MergedStep:
     """Makes one step out of its traces for several local shapes.
 
     Args:
@@ -104,7 +104,7 @@ def merge(
     return _merged(steps, Arrangement.of(counts, in_avals))
 
 
-def _merged(steps: Sequence[ClosedJaxpr], arrangement: Arrangement) -> RaggedStep:
+def _merged(steps: Sequence[ClosedJaxpr], arrangement: Arrangement) -> MergedStep:
     flat = _flattened(steps, arrangement)
     board = Board(flat)
     cut = Cut(board)
@@ -122,7 +122,7 @@ def _merged(steps: Sequence[ClosedJaxpr], arrangement: Arrangement) -> RaggedSte
         stages.append(_Stage(segment, meeting, tuple(h.place for h in homes)))
     outputs = list(zip(*(step.outputs for step in flat), strict=True))
     last, homes = cut.segment(len(stages), outputs)
-    return RaggedStep(
+    return MergedStep(
         _padded([step.in_avals for step in steps]),
         tuple(zip(*([a.shape for a in s.out_avals] for s in steps), strict=True)),
         tuple(stages),
