@@ -1,0 +1,29 @@
+"""Where in the user's program something happened."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from replax._src.core import jax_compat
+
+__all__ = ["hide_from_tracebacks", "user_location"]
+
+_PACKAGE = str(Path(__file__).resolve().parents[2])
+_JAX = "/jax/_src/"
+
+
+def user_location() -> str:
+    """File, line and function of the innermost frame that is neither ours nor JAX's."""
+    frame = sys._getframe(1)  # noqa: SLF001  # inspect.stack() reads source files
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(_PACKAGE) and _JAX not in name:
+            return f"{name}:{frame.f_lineno} ({frame.f_code.co_name})"
+        frame = frame.f_back
+    return "an unknown place"
+
+
+def hide_from_tracebacks() -> None:
+    """Lets JAX's source locations point at user code instead of at this package."""
+    jax_compat.register_internal_frames(_PACKAGE)

@@ -1,0 +1,142 @@
+"""The one place for JAX names that are not public, or that move between versions."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+from jax._src import core as _core
+from jax._src import source_info_util as _source_info_util
+from jax._src import traceback_util as _traceback_util
+from jax._src import xla_bridge as _xla_bridge
+from jax._src.array import ArrayImpl as _ArrayImpl
+from jax.extend import core as extend_core
+
+__all__ = [
+    "ArrayClass",
+    "axis_bound",
+    "backends_are_initialized",
+    "bind_eqn",
+    "caller_settings",
+    "current_trace",
+    "eqn_location",
+    "is_recording_on",
+    "is_staging",
+    "on_trace",
+    "register_internal_frames",
+    "setting",
+    "trace_of",
+    "uncommitted",
+]
+
+# The concrete class behind `jax.Array`; a type test against it is one pointer
+# comparison, while `isinstance(x, jax.Array)` goes through a metaclass.
+ArrayClass: type[Any] = _ArrayImpl
+
+
+def backends_are_initialized() -> bool:
+    """Whether JAX has opened its devices, after which their number is fixed."""
+    return _xla_bridge.backends_are_initialized()
+
+
+def uncommitted(array: jax.Array) -> jax.Array:
+    """The same buffer, free to be used together with arrays of any device."""
+    impl: Any = array
+    return _ArrayImpl(impl.aval, impl.sharding, impl._arrays, committed=False)
+
+
+def current_trace() -> Any:
+    """The trace that operations are recorded in right now."""
+    with extend_core.take_current_trace() as trace:
+        return trace
+
+
+def on_trace(trace: Any) -> contextlib.AbstractContextManager[None]:
+    """Records operations in ``trace``, however deep the running code is."""
+    return extend_core.set_current_trace(trace)
+
+
+def trace_of(tracer: Any) -> Any:
+    """The trace a tracer belongs to."""
+    return tracer._trace
+
+
+def is_staging() -> bool:
+    """Whether some ``jit``, ``scan`` or the like is recording operations."""
+    return extend_core.unsafe_am_i_under_a_jit_DO_NOT_USE()
+
+
+def axis_bound(name: str, size: int) -> contextlib.AbstractContextManager[None]:
+    """Binds a mesh axis by name for tracing outside ``shard_map``."""
+    return _core.extend_axis_env_nd([(name, size)])
+
+
+def eqn_location(eqn: extend_core.JaxprEqn) -> str:
+    """File, line and function of the user code that recorded an equation."""
+    return _source_info_util.summarize(eqn.source_info)
+
+
+def bind_eqn(eqn: extend_core.JaxprEqn, operands: Sequence[Any]) -> Any:
+    """Applies an equation to other operands, as the user code that recorded it."""
+    params = eqn.primitive.get_bind_params(eqn.params)
+    stack = _source_info_util.current_name_stack() + eqn.source_info.name_stack
+    frames = eqn.source_info.traceback
+    with _source_info_util.user_context(frames, name_stack=stack), eqn.ctx.manager:
+        return eqn.primitive.bind(*operands, **params)
+
+
+def is_recording_on(trace: Any) -> bool:
+    """Whether operations reach ``trace`` with nothing but gradients in between.
+
+    A function under somebody else's ``jit`` or ``scan`` records elsewhere first.
+    """
+    at = current_trace()
+    while at is not trace:
+        if at is None or type(at) is type(trace):
+            return False
+        at = getattr(at, "parent_trace", None)
+    return True
+
+
+def register_internal_frames(path: str) -> None:
+    """Keeps files below ``path`` out of user tracebacks and source locations."""
+    _source_info_util.register_exclusion(path)
+    _traceback_util.register_exclusion(path)
+
+
+def setting(name: str) -> Any:
+    """The present value of a JAX setting, such as ``jax_enable_x64``."""
+    return getattr(jax.config, name)
+
+
+# JAX keeps these per thread; a replica's thread has to inherit its caller's.
+_THREAD_LOCAL_SETTINGS: dict[str, Callable[[Any], Any]] = {
+    "jax_enable_x64": jax.enable_x64,
+    "jax_default_matmul_precision": jax.default_matmul_precision,
+    "jax_default_prng_impl": jax.default_prng_impl,
+    "jax_numpy_dtype_promotion": jax.numpy_dtype_promotion,
+    "jax_numpy_rank_promotion": jax.numpy_rank_promotion,
+    "jax_debug_nans": jax.debug_nans,
+    "jax_debug_infs": jax.debug_infs,
+    "jax_disable_jit": jax.disable_jit,
+    "jax_check_tracer_leaks": jax.check_tracer_leaks,
+    "jax_log_compiles": jax.log_compiles,
+}
+
+
+def caller_settings() -> Callable[[], contextlib.AbstractContextManager[None]]:
+    """Captures this thread's JAX settings for use in another thread."""
+    config: Any = jax.config
+    captured = {name: getattr(config, name) for name in _THREAD_LOCAL_SETTINGS}
+
+    @contextlib.contextmanager
+    def inherit() -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for name, value in captured.items():
+                if getattr(config, name) != value:
+                    stack.enter_context(_THREAD_LOCAL_SETTINGS[name](value))
+            yield
+
+    return inherit

@@ -1,0 +1,345 @@
+"""Bringing per-replica values together between steps: ``reduce`` and ``gather``."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from replax._src.core import jax_compat
+from replax._src.execution.opaque import Classes, opaque_p
+from replax._src.replica import scope
+from replax._src.replica.reduce_op import ReduceOp
+from replax._src.topology import window
+from replax._src.topology.topology import Topology
+from replax._src.values import host
+from replax._src.values.distributed import DistributedValues, PerReplica, Spread
+from replax._src.values.variable import Variable
+
+__all__ = ["gather", "reduce"]
+
+Shape = tuple[int, ...]
+Axes = tuple[int, ...] | None
+
+
+def reduce(op: ReduceOp | str, value: Any, axis: Any, topology: Topology) -> Any:
+    """The sum or mean of a value over replicas, and over axes within each.
+
+    Args:
+      op: How.
+      value: A per-replica value, or with ``axis=None`` a nest of them.
+      axis: None, or which dimensions of each replica's value are reduced as well.
+      topology: The strategy's replicas.
+    """
+    reduce_op = ReduceOp.of(op)
+    axes = _checked_axes(axis)
+    leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=_is_whole)
+    if axes is not None and len(leaves) > 1:
+        msg = (
+            f"reduce with axis={axis} takes one value and was given a nest of "
+            f"{len(leaves)}; reduce them one by one with jax.tree.map, or use axis=None"
+        )
+        raise ValueError(msg)
+    joining = _Reduction(reduce_op, axes)
+    return treedef.unflatten([_reduced(leaf, joining, topology) for leaf in leaves])
+
+
+def gather(value: Any, axis: int, topology: Topology) -> Any:
+    """The values of all replicas, one after the other along ``axis``."""
+    leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=_is_whole)
+    joining = _Gathering(axis)
+    return treedef.unflatten([_joined(leaf, joining, topology) for leaf in leaves])
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, (DistributedValues, Variable))
+
+
+def _checked_axes(axis: Any) -> Axes:
+    if axis is None:
+        return None
+    axes = axis if isinstance(axis, (tuple, list)) else (axis,)
+    if not all(isinstance(a, (int, np.integer)) for a in axes):
+        msg = f"axis is {axis!r}; give None, an integer, or a tuple of integers"
+        raise TypeError(msg)
+    return tuple(int(a) for a in axes)
+
+
+def _reduced(leaf: Any, joining: _Reduction, topology: Topology) -> Any:
+    if isinstance(leaf, Variable):
+        if joining.axes is None and joining.op is ReduceOp.MEAN:
+            return leaf.read_value()
+        leaf = _as_per_replica(leaf, topology)
+    if isinstance(leaf, DistributedValues):
+        return _joined(leaf, joining, topology)
+    if not topology.is_single and joining.op is ReduceOp.SUM:
+        msg = (
+            f"reduce('SUM') of {_brief(leaf)}, which is one value and not one for each "
+            f"of the {topology.num_replicas} replicas: it is not said whether it "
+            f"counts once. Reduce what strategy.run returned, or multiply it yourself"
+        )
+        raise ValueError(msg)
+    if topology.is_single or joining.axes is None:
+        return _of_one(leaf, joining)
+    return _of_one(leaf, joining)
+
+
+def _as_per_replica(variable: Variable, topology: Topology) -> PerReplica:
+    if isinstance(variable, DistributedValues):
+        return PerReplica(variable.values)
+    return PerReplica((variable.read_value(),) * topology.num_replicas)
+
+
+def _of_one(leaf: Any, joining: _Reduction) -> Any:
+    if joining.axes is None:
+        return leaf
+    array = jnp.asarray(leaf)
+    joining.check(array.shape)
+    return joining.of_rows(array[None], (array.shape,), (1,))
+
+
+def _joined(leaf: Any, joining: _Joining, topology: Topology) -> Any:
+    if not isinstance(leaf, DistributedValues):
+        if topology.is_single:
+            return leaf
+        msg = (
+            f"gather of {_brief(leaf)}, which is one value and not one for each "
+            f"replica; gather what strategy.run or a distributed dataset gave"
+        )
+        raise ValueError(msg)
+    value = leaf if isinstance(leaf, PerReplica) else PerReplica(leaf.values)
+    frame: Any = scope.current_frame()
+    if value.spread is not None or frame is not None:
+        return _joined_in_frame(value, joining, topology, frame)
+    if topology.is_single:
+        (part,) = value.values
+        return joining.of_rows(jnp.asarray(part)[None], (jnp.shape(part),), (1,))
+    if not joining.takes(value):
+        return joining.on_host(value)
+    return _joined_now(value, joining, topology)
+
+
+def _joined_in_frame(
+    value: PerReplica, joining: _Joining, topology: Topology, frame: Any
+) -> Any:
+    if frame.per_replica:
+        # Between the replicas of one step: the rows are all here.
+        spread = value.spread
+        if spread is None:
+            spread = Spread(jnp.stack(value.values), (), topology)
+        shape = tuple(spread.stacked.shape[1:])
+        joining.check(shape)
+        return joining.of_rows(spread.stacked, (shape,), (topology.num_replicas,))
+    spread = frame.spread(value, topology)
+    counts = frame.grouping.counts
+    for shape in spread.shapes:
+        joining.check(shape)
+    aval = joining.aval(spread.stacked, spread.shapes, counts)
+    operation = _Between(joining)
+    return opaque_p.bind(spread.stacked, operation=operation, avals=(aval,))[0]
+
+
+def _joined_now(value: PerReplica, joining: _Joining, topology: Topology) -> Any:
+    stacked, shapes = value.stack(topology, "a value to be brought together")
+    for shape in dict.fromkeys(shapes):
+        joining.check(shape)
+    groups = tuple(dict.fromkeys(shapes))
+    counts = tuple(shapes.count(shape) for shape in groups)
+    ids = tuple(groups.index(shape) for shape in shapes)
+    result, token = _program(joining, groups, counts, ids, topology)(stacked)
+    if topology.is_cpu:
+        window.admit(token)
+    return jax_compat.uncommitted(result.addressable_data(0))
+
+
+@functools.lru_cache(maxsize=256)
+def _program(
+    joining: _Joining,
+    shapes: tuple[Shape, ...],
+    counts: tuple[int, ...],
+    ids: tuple[int, ...],
+    topology: Topology,
+) -> Callable[[jax.Array], tuple[jax.Array, jax.Array]]:
+    def program(stacked: jax.Array) -> tuple[jax.Array, jax.Array]:
+        known = None if len(counts) == 1 else jnp.asarray(ids, jnp.int32)
+        return joining.of_rows(stacked, shapes, counts, known), jnp.zeros((), jnp.int32)
+
+    return jax.jit(program, out_shardings=topology.replicated)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Joining:
+    """A way to make one array of the replicas' rows."""
+
+    def check(self, shape: Shape) -> None:
+        """Refuses a replica's value that has no such axis."""
+        raise NotImplementedError
+
+    def takes(self, value: PerReplica) -> bool:
+        """Whether the components can be stacked for it."""
+        del value
+        return True
+
+    def on_host(self, value: PerReplica) -> Any:
+        """The same for components that stay on the host."""
+        raise NotImplementedError
+
+    def of_rows(
+        self,
+        stacked: Any,
+        shapes: tuple[Shape, ...],
+        counts: tuple[int, ...],
+        ids: Any = None,
+    ) -> Any:
+        """The result, from zero-padded rows.
+
+        Args:
+          stacked: The replicas' values on a leading axis.
+          shapes: The true shape in each class.
+          counts: How many replicas are of each class.
+          ids: The class of each replica; None if there is one class.
+        """
+        raise NotImplementedError
+
+    def aval(
+        self, stacked: Any, shapes: tuple[Shape, ...], counts: tuple[int, ...]
+    ) -> Any:
+        """The type of the result."""
+        ids = jax.ShapeDtypeStruct((sum(counts),), np.dtype("int32"))
+        spec = jax.eval_shape(
+            lambda rows, i: self.of_rows(rows, shapes, counts, i), stacked, ids
+        )
+        return jax.core.ShapedArray(spec.shape, spec.dtype)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Reduction(_Joining):
+    """A sum or a mean over replicas and axes."""
+
+    op: ReduceOp
+    axes: Axes
+
+    def check(self, shape: Shape) -> None:
+        for axis in self.axes or ():
+            if not -len(shape) <= axis < len(shape):
+                msg = (
+                    f"reduce with axis={axis} of a value of shape {shape} on each "
+                    f"replica, which has no such axis; use axis=None to reduce over "
+                    f"the replicas only"
+                )
+                raise ValueError(msg)
+
+    def of_rows(
+        self,
+        stacked: Any,
+        shapes: tuple[Shape, ...],
+        counts: tuple[int, ...],
+        ids: Any = None,
+    ) -> Any:
+        del ids  # rows are padded with zeros, which add nothing
+        rank = len(shapes[0])
+        axes = tuple(sorted({a % rank for a in self.axes})) if self.axes else ()
+        self._require_equal_rest(shapes, axes)
+        if stacked.dtype == np.bool_:
+            stacked = stacked.astype(np.int32)
+        total = jnp.sum(stacked, axis=(0, *(a + 1 for a in axes)), dtype=stacked.dtype)
+        if self.op is ReduceOp.SUM:
+            return total
+        elements = sum(
+            count * math.prod(shape[a] for a in axes)
+            for count, shape in zip(counts, shapes, strict=True)
+        )
+        return total / elements
+
+    def _require_equal_rest(self, shapes: tuple[Shape, ...], axes: Shape) -> None:
+        rests = {
+            tuple(n for i, n in enumerate(shape) if i not in axes) for shape in shapes
+        }
+        if len(rests) > 1:
+            seen = ", ".join(str(shape) for shape in shapes)
+            msg = (
+                f"reduce with axis={self.axes} of values of different shapes ({seen}); "
+                f"name the axis in which they differ, e.g. axis=0 for the batch"
+            )
+            raise ValueError(msg)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Gathering(_Joining):
+    """The rows of all replicas, one after the other."""
+
+    axis: int
+
+    def check(self, shape: Shape) -> None:
+        if not -len(shape) <= self.axis < len(shape):
+            msg = (
+                f"gather along axis {self.axis} of a value of shape {shape} on each "
+                f"replica, which has no such axis"
+            )
+            raise ValueError(msg)
+
+    def takes(self, value: PerReplica) -> bool:
+        return not value.is_on_host()
+
+    def on_host(self, value: PerReplica) -> Any:
+        return np.concatenate([np.asarray(v) for v in value.values], self.axis)
+
+    def of_rows(
+        self,
+        stacked: Any,
+        shapes: tuple[Shape, ...],
+        counts: tuple[int, ...],
+        ids: Any = None,
+    ) -> Any:
+        axis = self.axis % len(shapes[0])
+        self._require_equal_rest(shapes, axis)
+        rows = jnp.moveaxis(stacked, axis + 1, 1)
+        lengths = [shape[axis] for shape in shapes]
+        if len(counts) == 1:
+            joined = rows.reshape((-1, *rows.shape[2:])) if rows.size else rows[0][:0]
+        else:
+            total = sum(n * c for n, c in zip(lengths, counts, strict=True))
+            mine = jnp.asarray(lengths, np.int32)[ids]
+            ends = jnp.cumsum(mine)
+            places = jnp.arange(total, dtype=np.int32)
+            replica = jnp.searchsorted(ends, places, side="right")
+            joined = rows[replica, places - (ends - mine)[replica]]
+        return jnp.moveaxis(joined, 0, axis)
+
+    def _require_equal_rest(self, shapes: tuple[Shape, ...], axis: int) -> None:
+        if len({(*shape[:axis], *shape[axis + 1 :]) for shape in shapes}) > 1:
+            seen = ", ".join(str(shape) for shape in shapes)
+            msg = (
+                f"gather along axis {self.axis} of values of shapes {seen}; they may "
+                f"differ in the length of that axis only"
+            )
+            raise ValueError(msg)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Between:
+    """A joining, as an operation between replicas in a program."""
+
+    joining: _Joining
+
+    def replay(self, classes: Classes, operands: Sequence[Any]) -> list[Any]:
+        (spread,) = operands
+        for shape in spread.shapes:
+            self.joining.check(shape)
+        return [
+            self.joining.of_rows(
+                spread.stacked, spread.shapes, classes.counts, classes.ids
+            )
+        ]
+
+
+def _brief(value: Any) -> str:
+    if host.is_array(value):
+        return f"an array of {np.dtype(value.dtype).name}{list(value.shape)}"
+    return repr(value)

@@ -1,0 +1,334 @@
+"""The eager form of ``run``: the Python function is called once for each replica."""
+
+from __future__ import annotations
+
+import functools
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+from jax.sharding import PartitionSpec
+
+from replax._src.core import jax_compat
+from replax._src.core.jax_compat import ArrayClass, caller_settings
+from replax._src.execution.baton import Turns
+from replax._src.replica import scope
+from replax._src.replica.randomness import RandomState
+from replax._src.replica.replica_context import ReplicaContext
+from replax._src.topology import window
+from replax._src.topology.topology import REPLICA_AXIS, Topology
+from replax._src.values import host
+from replax._src.values.distributed import DistributedValues, PerReplica
+from replax._src.values.variable import Variable
+
+__all__ = ["is_handle", "run_eagerly"]
+
+_log = logging.getLogger("replax")
+
+
+class _Once:
+    said = False
+
+
+def is_handle(value: Any) -> bool:
+    """Whether ``value`` is taken as a whole, and not apart as a pytree."""
+    return isinstance(value, (DistributedValues, Variable))
+
+
+def run_eagerly(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: scope.Place,
+    random: RandomState,
+) -> Any:
+    """Calls ``function`` on every replica, each with its own arguments and device.
+
+    Args:
+      function: The step.
+      args: Its arguments; every replica gets its component of per-replica values.
+      kwargs: The same by name.
+      place: The strategy's scope.
+      random: The strategy's random numbers.
+
+    Returns:
+      The results, merged: one value where all replicas returned the same object, and
+      per-replica values elsewhere.
+    """
+    _say_once()
+    topology = place.topology
+    turns = Turns(len(topology.local_replicas))
+    session = _Session(turns, place, random)
+    settings = caller_settings()
+    leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
+
+    def call(index: int) -> Any:
+        device = topology.local_devices[index]
+        mine = [_component(leaf, index, device) for leaf in leaves]
+        my_args, my_kwargs = treedef.unflatten(mine)
+        run = _ReplicaRun(session, index)
+        context = ReplicaContext(
+            place.strategy, topology, topology.local_replicas[index], run
+        )
+        here = scope.Place(
+            place.strategy, topology, context, run, index, place.may_diverge
+        )
+        with settings(), jax.default_device(device), scope.enter(here):
+            return function(*my_args, **my_kwargs)
+
+    return merged_results(turns.run(call), "the step")
+
+
+def _say_once() -> None:
+    if not _Once.said:
+        _Once.said = True
+        _log.warning(
+            "strategy.run outside of a replax.function calls Python once a replica "
+            "every step; wrap the training step in @replax.function to compile it"
+        )
+
+
+def _component(leaf: Any, index: int, device: jax.Device) -> Any:
+    """What one replica gets of an argument."""
+    if isinstance(leaf, Variable):
+        return leaf
+    if isinstance(leaf, DistributedValues):
+        leaf = leaf.values[index]
+    if isinstance(leaf, ArrayClass):
+        moves = leaf.committed and leaf.device != device
+        return jax.device_put(leaf, device) if moves else leaf
+    if isinstance(leaf, np.ndarray) and host.is_array(leaf):
+        return jax.device_put(host.canonical(leaf, "an argument"), device)
+    return leaf
+
+
+def merged_results(results: Sequence[Any], what: str) -> Any:
+    """One tree from those of all replicas."""
+    flat = [jax.tree_util.tree_flatten(r, is_leaf=is_handle) for r in results]
+    treedef = flat[0][1]
+    for index, (_, other) in enumerate(flat):
+        if other != treedef:
+            msg = (
+                f"{what} returned {treedef} on replica 0 and {other} on replica "
+                f"{index}; return the same structure everywhere"
+            )
+            raise ValueError(msg)
+    columns: Iterable[tuple[Any, ...]] = zip(*(leaves for leaves, _ in flat))
+    return treedef.unflatten([_merged(column) for column in columns])
+
+
+def _merged(column: tuple[Any, ...]) -> Any:
+    first = column[0]
+    if all(value is first for value in column):
+        return first
+    return PerReplica(column)
+
+
+class _Session:
+    """What the replicas of one eager run share."""
+
+    def __init__(self, turns: Turns, place: scope.Place, random: RandomState) -> None:
+        self.turns = turns
+        self.place = place
+        self.between = scope.Place(place.strategy, place.topology)
+        self.home = jax_compat.setting("jax_default_device")
+        self._random = random
+
+    @functools.cached_property
+    def seed_and_step(self) -> np.ndarray:
+        return self._random.advance()
+
+    def call_between(self, function: Callable[[], Any]) -> Any:
+        """Calls ``function`` as code that runs between the replicas."""
+        with jax.default_device(self.home), scope.enter(self.between):
+            return function()
+
+
+class _ReplicaRun:
+    """How one replica of an eager run meets the others."""
+
+    def __init__(self, session: _Session, index: int) -> None:
+        self._session = session
+        self._index = index
+
+    def _meet(
+        self, label: str, value: Any, combine: Callable[[list[Any]], Sequence[Any]]
+    ) -> Any:
+        return self._session.turns.meet(self._index, label, value, combine)
+
+    # --- collectives ------------------------------------------------------------
+
+    def all_reduce(self, values: Sequence[jax.Array]) -> list[jax.Array]:
+        topology = self._session.place.topology
+        return self._meet(
+            f"all_reduce of {len(values)} arrays",
+            list(values),
+            lambda brought: _all_reduced(brought, topology),
+        )
+
+    def all_gather(self, value: jax.Array, axis: int) -> jax.Array:
+        topology = self._session.place.topology
+        return self._meet(
+            f"all_gather along axis {axis}",
+            value,
+            lambda brought: _all_gathered(brought, axis, topology),
+        )
+
+    def reduce_scatter(self, value: jax.Array, axis: int, size: int) -> jax.Array:
+        topology = self._session.place.topology
+
+        def combine(brought: list[Any]) -> list[jax.Array]:
+            sums = _all_reduced([[array] for array, _ in brought], topology)
+            ends = np.cumsum([length for _, length in brought])
+            return [
+                lax.slice_in_dim(total, int(end) - length, int(end), axis=axis)
+                for (total,), end, (_, length) in zip(sums, ends, brought, strict=True)
+            ]
+
+        return self._meet(
+            f"gradient of all_gather along axis {axis}", (value, size), combine
+        )
+
+    def gather_total(self, size: int) -> int:
+        return self._meet("all_gather", size, lambda sizes: [sum(sizes)] * len(sizes))
+
+    # --- calls between the replicas ---------------------------------------------
+
+    def merge(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        session = self._session
+
+        def combine(brought: list[Any]) -> list[Any]:
+            merged_args, merged_kwargs = merged_results(brought, "merge_call")
+            result = session.call_between(
+                lambda: function(session.place.strategy, *merged_args, **merged_kwargs)
+            )
+            return [_part_of(result, i) for i in range(len(brought))]
+
+        return self._meet("merge_call", (tuple(args), kwargs), combine)
+
+    def once(self, label: str, function: Callable[[], Any]) -> Any:
+        def combine(brought: list[Any]) -> list[Any]:
+            result = self._session.call_between(brought[0])
+            return [result] * len(brought)
+
+        return self._meet(label, function, combine)
+
+    def check_equal(
+        self, variable: Variable, leaves: Sequence[jax.Array], verb: str
+    ) -> None:
+        def combine(brought: list[Any]) -> list[None]:
+            _require_equal(brought, variable, verb)
+            return [None] * len(brought)
+
+        self._meet(f"{verb} of variable {variable.name!r}", leaves, combine)
+
+    def seed_and_step(self) -> jax.Array:
+        return jnp.asarray(self._session.seed_and_step)
+
+
+def _part_of(result: Any, index: int) -> Any:
+    def part(leaf: Any) -> Any:
+        if isinstance(leaf, DistributedValues) and not isinstance(leaf, Variable):
+            return leaf.values[index]
+        return leaf
+
+    return jax.tree.map(part, result, is_leaf=is_handle)
+
+
+@functools.cache
+def _summing_program(topology: Topology) -> Callable[..., list[jax.Array]]:
+    # Each device holds a value of its own under a sharding that says "replicated":
+    # it enters and leaves without being stacked or sliced.
+    def sums(*operands: jax.Array) -> tuple[list[jax.Array], jax.Array]:
+        return list(lax.psum(operands, REPLICA_AXIS)), jnp.zeros((), jnp.int32)
+
+    return jax.jit(
+        jax.shard_map(
+            sums,
+            mesh=topology.mesh,
+            in_specs=PartitionSpec(),
+            out_specs=PartitionSpec(),
+            check_vma=False,
+        )
+    )
+
+
+def _all_reduced(
+    brought: list[list[jax.Array]], topology: Topology
+) -> list[list[jax.Array]]:
+    wholes: list[jax.Array] = []
+    for position, column in enumerate(zip(*brought, strict=True)):
+        kinds = [f"{np.dtype(x.dtype).name}{list(x.shape)}" for x in column]
+        if len(set(kinds)) > 1:
+            msg = (
+                f"all_reduce of values that differ between replicas: array {position} "
+                f"is {', '.join(kinds)}; sum over the batch axis first, or use "
+                f"all_gather for values of different lengths"
+            )
+            raise ValueError(msg)
+        placed = [
+            jax.device_put(x, device)
+            for x, device in zip(column, topology.local_devices, strict=True)
+        ]
+        wholes.append(
+            jax.make_array_from_single_device_arrays(
+                placed[0].shape, topology.replicated, placed
+            )
+        )
+    sums, token = _summing_program(topology)(*wholes)
+    if topology.is_cpu:
+        window.admit(token)
+    columns = [[shard.data for shard in total.addressable_shards] for total in sums]
+    return [[c[i] for c in columns] for i in range(len(topology.local_devices))]
+
+
+def _all_gathered(
+    brought: list[jax.Array], axis: int, topology: Topology
+) -> list[jax.Array]:
+    others = {(x.dtype, *x.shape[:axis], *x.shape[axis + 1 :]) for x in brought}
+    if len(others) > 1:
+        kinds = ", ".join(f"{np.dtype(x.dtype).name}{list(x.shape)}" for x in brought)
+        msg = (
+            f"all_gather along axis {axis} of {kinds}; the replicas' values may differ "
+            f"in the length of that axis only"
+        )
+        raise ValueError(msg)
+    home = topology.local_devices[0]
+    whole = jnp.concatenate([jax.device_put(x, home) for x in brought], axis)
+    return [jax.device_put(whole, device) for device in topology.local_devices]
+
+
+def _require_equal(
+    brought: Sequence[Sequence[jax.Array]], variable: Variable, verb: str
+) -> None:
+    first = [np.asarray(x) for x in brought[0]]
+    for index, leaves in enumerate(brought[1:], 1):
+        for mine, theirs in zip(first, leaves, strict=True):
+            if not np.array_equal(
+                mine, np.asarray(theirs), equal_nan=_can_be_nan(mine)
+            ):
+                raise unreduced_error(
+                    variable.name, verb, f"replica 0 and replica {index} differ"
+                )
+
+
+def _can_be_nan(array: np.ndarray) -> bool:
+    return array.dtype.kind in "fc"
+
+
+def unreduced_error(name: str, where: str, how: str) -> ValueError:
+    """The error for a step that makes the copies of a variable drift apart."""
+    return ValueError(
+        f"variable {name!r} has no aggregation, and the replicas assign values that "
+        f"are not the same ({where}: {how}), so its copies would drift apart. Either "
+        f"bring the value together first, e.g. "
+        f"replax.distribute.get_replica_context().all_reduce('MEAN', value), or create "
+        f"the variable with aggregation=VariableAggregation.MEAN (or SUM, "
+        f"ONLY_FIRST_REPLICA)"
+    )

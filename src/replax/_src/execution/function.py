@@ -1,0 +1,463 @@
+"""Functions that are compiled whole, with the variables they read and write."""
+
+from __future__ import annotations
+
+import collections
+import functools
+import logging
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Generic, ParamSpec, TypeVar, final
+
+import jax
+import numpy as np
+
+from replax._src.core import jax_compat
+from replax._src.core.jax_compat import ArrayClass
+from replax._src.execution.body import Body, PerReplicaArgument, trace_body
+from replax._src.execution.captures import Captures
+from replax._src.execution.eager import is_handle
+from replax._src.execution.opaque import BodyChangedError, Grouping, UngroupedError
+from replax._src.execution.program import MixedDevicesError, Program, place
+from replax._src.execution.signature import (
+    HostValueError,
+    Static,
+    check_against,
+    kind_of_leaf,
+)
+from replax._src.replica import scope
+from replax._src.topology.topology import Topology
+from replax._src.values import host
+from replax._src.values.distributed import PerReplica, Spread
+
+__all__ = ["Function", "function"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_log = logging.getLogger("replax")
+
+# Programs of functions that are made anew for each step are found again here. A
+# function that lives on keeps its programs itself.
+_SHARED_LIMIT = 64
+_OWN_LIMIT = 128
+_MANY_COMPILES = 10
+_MANY_NUMBERS = 8
+
+# What JAX raises when Python asks for the value of something that is being traced.
+_ASKED_FOR_VALUE = (
+    jax.errors.ConcretizationTypeError,
+    jax.errors.TracerArrayConversionError,
+    jax.errors.TracerIntegerConversionError,
+    jax.errors.NonConcreteBooleanIndexError,
+)
+
+
+class _Entry:
+    """A program, and which of the captured arrays have to be the same objects."""
+
+    __slots__ = ("fixed", "program")
+
+    def __init__(self, program: Program, captured: Sequence[Any]) -> None:
+        self.program = program
+        moving = program.moving_captures()
+        self.fixed = [(i, c) for i, c in enumerate(captured) if i not in moving]
+
+    def holds(self, captured: Sequence[Any]) -> bool:
+        """Whether the program is right for these captured arrays."""
+        return all(captured[i] is value for i, value in self.fixed)
+
+
+_shared: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
+_compiles: collections.Counter[Any] = collections.Counter()
+# Code that turned out to run as Python; a function made anew of it is not tried again.
+_host_codes: set[Any] = set()
+_lock = threading.RLock()
+
+
+@final
+class Function(Generic[P, R]):
+    """A Python function that is compiled; made by :func:`replax.function`."""
+
+    def __init__(
+        self,
+        python_function: Callable[P, R],
+        input_signature: Sequence[Any] | None = None,
+        *,
+        static_numbers: bool = False,
+        stands_for: Callable[..., Any] | None = None,
+        on_host: Callable[..., Any] | None = None,
+    ) -> None:
+        functools.update_wrapper(self, stands_for or python_function, updated=())
+        self._function = python_function
+        self._signature = None if input_signature is None else tuple(input_signature)
+        self._static_numbers = static_numbers
+        self._captures: Captures | None = None
+        self._programs: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
+        self._bodies: dict[Any, Body] = {}
+        self._code = getattr(
+            stands_for or python_function, "__code__", stands_for or python_function
+        )
+        self._host_function = on_host or self._run_on_host
+        self._on_host = self._code in _host_codes
+        self.run_programs: dict[Any, Function[..., Any]] = {}
+        self._numbers_seen: set[Any] = set()
+
+    @property
+    def python_function(self) -> Callable[P, R]:
+        """The function as it was written."""
+        return self._function
+
+    @property
+    def input_signature(self) -> tuple[Any, ...] | None:
+        """What the arguments have to be, if it was given."""
+        return self._signature
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        if instance is None:
+            return self
+        key = f"_replax_function_{id(self)}"
+        bound = getattr(instance, "__dict__", {}).get(key)
+        if bound is None:
+            bound = Function(
+                self._function.__get__(instance, owner),
+                self._signature,
+                static_numbers=self._static_numbers,
+            )
+            if hasattr(instance, "__dict__"):
+                instance.__dict__[key] = bound
+        return bound
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Runs the function as one compiled program."""
+        if self._signature is not None:
+            args = check_against(self._signature, args, self._name)  # pyright: ignore[reportAssignmentType]
+        if self._inline():
+            return self._function(*args, **kwargs)
+        if not self._on_host:
+            try:
+                return self._run(args, kwargs)
+            except _ASKED_FOR_VALUE as error:
+                self._becomes_host(f"Python asks for a traced value: {_first(error)}")
+            except HostValueError as error:
+                self._becomes_host(f"it is given a {error}")
+            except MixedDevicesError:
+                self._becomes_host("strategies over different devices take part")
+            except UngroupedError:
+                self._becomes_host(
+                    "it makes per-replica values of different shapes by itself"
+                )
+        return self._host_function(*args, **kwargs)
+
+    def _run_on_host(self, *args: Any, **kwargs: Any) -> Any:
+        function: Callable[..., Any] = self._function
+        with scope.enter_host_program():
+            return function(*args, **kwargs)
+
+    @property
+    def _name(self) -> str:
+        return getattr(self._function, "__qualname__", repr(self._function))
+
+    def _inline(self) -> bool:
+        """Whether the call is a part of something that is compiled or run eagerly."""
+        here = scope.current()
+        return (
+            scope.current_frame() is not None
+            or (here is not None and here.index is not None)
+            or jax_compat.is_staging()
+        )
+
+    def _becomes_host(self, why: str) -> None:
+        self._on_host = True
+        _host_codes.add(self._code)
+        _log.warning(
+            "%s runs as Python, and each strategy.run in it is compiled by itself: %s",
+            self._name,
+            why,
+        )
+
+    # --- finding the program ----------------------------------------------------
+
+    def _run(self, args: Any, kwargs: Any) -> Any:
+        captures = self._captures
+        if captures is None or not captures.still_hold():
+            captures = self._captures = Captures.of(self._function)
+        leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
+        kinds: list[Any] = []
+        inputs: list[Any] = []
+        per_replica: list[PerReplica] = []
+        for leaf in leaves:
+            if isinstance(leaf, ArrayClass):
+                kinds.append((leaf.shape, leaf.dtype, leaf.weak_type))
+                inputs.append(leaf)
+            elif isinstance(leaf, PerReplica) and not leaf.is_on_host():
+                per_replica.append(leaf)
+                kinds.append("per replica")
+                inputs.append(leaf)
+            else:
+                kind = kind_of_leaf(leaf, static_numbers=self._static_numbers)
+                kinds.append(kind)
+                if type(kind) is tuple:
+                    inputs.append(
+                        host.canonical(leaf, "an argument")
+                        if not host.is_number(leaf)
+                        else _checked(leaf)
+                    )
+        topology, parts = self._stacked(per_replica, captures.arrays)
+        grouping = _grouping(parts, topology)
+        for position, value in enumerate(inputs):
+            if isinstance(value, PerReplica):
+                inputs[position] = value.stack(topology, "an argument")[0]
+        here = scope.current()
+        key = (
+            captures.key,
+            treedef,
+            tuple(kinds),
+            tuple((p[0].shape, p[0].dtype, grouping.by_class(p[1])) for p in parts),
+            grouping.counts,
+            None if here is None else id(here.strategy),
+            jax_compat.setting("jax_enable_x64"),
+            self._static_numbers,
+        )
+        entry = self._programs.get(key)
+        if entry is None or not entry.holds(captures.arrays):
+            entry = self._shared_entry(key, captures.arrays)
+        if entry is None:
+            entry = self._compiled(
+                key,
+                treedef,
+                leaves,
+                kinds,
+                parts[: len(per_replica)],
+                grouping,
+                captures,
+            )
+        program = entry.program
+        for position, value in enumerate(inputs):
+            if isinstance(value, ArrayClass) and value.committed:
+                inputs[position] = place(value, program.topology)
+        return program(inputs, grouping.ids, captures.arrays)
+
+    def _stacked(
+        self, arguments: list[PerReplica], captured: list[Any]
+    ) -> tuple[Any, list[Any]]:
+        """The per-replica values of a call, stacked over their topology."""
+        values = arguments + [c for c in captured if isinstance(c, PerReplica)]
+        if not values:
+            return None, []
+        topology = _topology_of(values)
+        return topology, [value.stack(topology, "an argument") for value in values]
+
+    def _shared_entry(self, key: Any, captured: Sequence[Any]) -> _Entry | None:
+        with _lock:
+            entry = _shared.get(key)
+            if entry is None or not entry.holds(captured):
+                return None
+            _shared.move_to_end(key)
+            self._keep(key, entry)
+            return entry
+
+    def _keep(self, key: Any, entry: _Entry) -> None:
+        self._programs[key] = entry
+        if len(self._programs) > _OWN_LIMIT:
+            self._programs.popitem(last=False)
+
+    # --- compiling --------------------------------------------------------------
+
+    def _compiled(
+        self,
+        key: Any,
+        treedef: jax.tree_util.PyTreeDef,
+        leaves: Sequence[Any],
+        kinds: Sequence[Any],
+        parts: Sequence[Any],
+        grouping: Grouping,
+        captures: Captures,
+    ) -> _Entry:
+        topology = _topology_of([x for x in leaves if isinstance(x, PerReplica)])
+        described = _described(leaves, kinds, parts, topology)
+        arguments = [
+            Spread(d.aval, grouping.by_class(d.shapes), d.topology)
+            if isinstance(d, PerReplicaArgument)
+            else d
+            for d in described
+            if isinstance(d, (PerReplicaArgument, jax.core.ShapedArray))
+        ]
+        # The same call but for the shapes of per-replica values shares a body.
+        body_key = (*key[:3], *key[5:])
+        program = None
+        if body_key in self._bodies:
+            program = self._replayed(body_key, arguments, grouping, captures)
+        if program is None:
+            body = trace_body(
+                self._function,
+                treedef,
+                described,
+                grouping,
+                may_create=not self._programs,
+            )
+            program = Program(body, arguments, grouping, captures.arrays)
+            self._bodies[body_key] = body
+        if captures.ignore_changes():
+            captures = self._captures = Captures.of(self._function)
+            key = (captures.key, *key[1:])
+            self._bodies[(*key[:3], *key[5:])] = self._bodies[body_key]
+        entry = _Entry(program, captures.arrays)
+        self._keep(key, entry)
+        with _lock:
+            _shared[key] = entry
+            if len(_shared) > _SHARED_LIMIT:
+                _shared.popitem(last=False)
+        self._count_compile(kinds)
+        return entry
+
+    def _replayed(
+        self,
+        body_key: Any,
+        arguments: Sequence[Any],
+        grouping: Grouping,
+        captures: Captures,
+    ) -> Program | None:
+        try:
+            program = Program(
+                self._bodies[body_key], arguments, grouping, captures.arrays
+            )
+            program.try_to_lower(arguments)
+        except BodyChangedError:
+            return None
+        return program
+
+    def _count_compile(self, kinds: Sequence[Any]) -> None:
+        _compiles[self._code] += 1
+        if _compiles[self._code] == _MANY_COMPILES:
+            _log.warning(
+                "%s has been compiled %d times; it is compiled for each combination "
+                "of shapes, dtypes, structures and static values (strings, booleans, "
+                "callables) that it is given, the last one being %s",
+                self._name,
+                _MANY_COMPILES,
+                kinds,
+            )
+        numbers = {
+            k for k in kinds if isinstance(k, Static) and host.is_number(k.value)
+        }
+        self._numbers_seen |= numbers
+        if numbers and len(self._numbers_seen) == _MANY_NUMBERS:
+            _log.warning(
+                "%s has been compiled for %d different Python numbers; give it arrays "
+                "in their place",
+                self._name,
+                _MANY_NUMBERS,
+            )
+
+    def __repr__(self) -> str:
+        return f"<replax.function {self._name}>"
+
+
+def _checked(number: Any) -> Any:
+    if type(number) is int:
+        host.check_fits(number, "an argument")
+    return number
+
+
+def _topology_of(values: Sequence[PerReplica]) -> Topology | None:
+    """The replicas that per-replica values are spread over."""
+    for value in values:
+        if value.topology is not None:
+            return value.topology
+    if not values:
+        return None
+    here = scope.current()
+    if here is not None and here.topology.num_replicas == len(values[0].values):
+        return here.topology
+    devices = [v.device for v in values[0].values if isinstance(v, ArrayClass)]
+    if len(devices) == len(set(devices)) == len(values[0].values):
+        return Topology.of_local_devices(devices)
+    msg = (
+        f"a PerReplica of {len(values[0].values)} host values was given, and it is not "
+        f"known on which devices; make it with "
+        f"strategy.experimental_distribute_values_from_function"
+    )
+    raise ValueError(msg)
+
+
+def _grouping(parts: Sequence[Any], topology: Topology | None) -> Grouping:
+    if topology is None:
+        return Grouping((0,), (1,))
+    if all(len(set(shapes)) == 1 for _, shapes in parts):
+        count = topology.num_replicas
+        return Grouping((0,) * count, (count,))
+    return Grouping.of(list(zip(*(shapes for _, shapes in parts), strict=True)))
+
+
+def _described(
+    leaves: Sequence[Any],
+    kinds: Sequence[Any],
+    parts: Sequence[Any],
+    topology: Topology | None,
+) -> list[Any]:
+    """The leaves of a call as the body is traced with them."""
+    remaining = iter(parts)
+    described: list[Any] = []
+    for leaf, kind in zip(leaves, kinds, strict=True):
+        if kind == "per replica":
+            stacked, shapes = next(remaining)
+            aval = jax.core.ShapedArray(stacked.shape, stacked.dtype)
+            assert topology is not None
+            described.append(PerReplicaArgument(aval, shapes, topology))
+        elif isinstance(leaf, ArrayClass):
+            described.append(
+                jax.core.ShapedArray(leaf.shape, leaf.dtype, weak_type=leaf.weak_type)
+            )
+        elif type(kind) is tuple and kind[0] == "array":
+            described.append(jax.core.ShapedArray(kind[1], kind[2]))
+        elif type(kind) is tuple:
+            dtype = jax.dtypes.canonicalize_dtype(np.asarray(leaf).dtype)
+            described.append(jax.core.ShapedArray((), dtype, weak_type=True))
+        else:
+            described.append(leaf)
+    return described
+
+
+def _first(error: BaseException) -> str:
+    return str(error).strip().splitlines()[0][:200]
+
+
+def function(
+    func: Callable[P, R] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    *,
+    static_numbers: bool = False,
+) -> Any:
+    """Compiles a function, with the variables it reads and writes, into one program.
+
+    ``strategy.run`` in it becomes one SPMD program over the strategy's devices. It is
+    compiled again for other structures, shapes, dtypes and static values only.
+
+    What cannot be compiled (a loop over an iterator, an ``if`` on a computed value)
+    runs as Python, with one warning, and each ``run`` in it is compiled by itself.
+
+    Args:
+      func: The function; left out when used as ``@function(...)``.
+      input_signature: What the arguments have to be: a nest of TensorSpecs for each.
+      static_numbers: Whether Python numbers among the arguments are part of the
+        program, instead of inputs.
+
+    Returns:
+      A :class:`Function`.
+
+    >>> import jax.numpy as jnp
+    >>> import replax
+    >>> total = replax.Variable(0.0)
+    >>> @replax.function
+    ... def add(x):
+    ...     total.assign_add(jnp.sum(x))
+    ...     return total.read_value()
+    >>> add(jnp.arange(4.0))
+    Array(6., dtype=float32)
+    """
+    if func is None:
+        return functools.partial(
+            function, input_signature=input_signature, static_numbers=static_numbers
+        )
+    return Function(func, input_signature, static_numbers=static_numbers)

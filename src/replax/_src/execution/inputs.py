@@ -1,0 +1,88 @@
+"""Inputs of a program that are found while it is traced.
+
+A function that reads a variable does not say so beforehand. The read records an
+``input`` equation in the trace; when the trace is done, these equations are turned into
+inputs of the program, and so are the constants that the function closes over.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax.extend.core import ClosedJaxpr, Primitive, Var
+
+__all__ = ["Lifted", "input_p", "lift", "lift_all"]
+
+input_p = Primitive("replax_input")
+input_p.multiple_results = True
+input_p.def_abstract_eval(lambda *, source, avals: list(avals))
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Lifted:
+    """Traces of one function, with everything they need as inputs.
+
+    Attributes:
+      traces: The jaxprs. The inputs of each are the arguments, the leaves of each
+        source, and the constants, in this order; no constants are left.
+      sources: What the traces found that they need.
+      avals: The types of each source's leaves.
+      constants: The values that the function closes over.
+    """
+
+    traces: tuple[ClosedJaxpr, ...]
+    sources: tuple[Any, ...]
+    avals: tuple[tuple[Any, ...], ...]
+    constants: tuple[Any, ...]
+
+
+def lift_all(traces: Sequence[ClosedJaxpr]) -> Lifted:
+    """Turns what the traces need into inputs, the same ones for all of them."""
+    sources: dict[int, tuple[Any, tuple[Any, ...]]] = {}
+    constants: dict[int, Any] = {}
+    for closed in traces:
+        for eqn in closed.jaxpr.eqns:
+            if eqn.primitive is input_p:
+                source = eqn.params["source"]
+                sources.setdefault(id(source), (source, eqn.params["avals"]))
+        for value in closed.consts:
+            constants.setdefault(id(value), value)
+    needed = tuple(sources.values())
+    values = tuple(constants.values())
+    return Lifted(
+        tuple(_lifted(closed, needed, values) for closed in traces),
+        tuple(source for source, _ in needed),
+        tuple(avals for _, avals in needed),
+        values,
+    )
+
+
+def lift(closed: ClosedJaxpr) -> Lifted:
+    """Turns what one trace needs into inputs."""
+    return lift_all([closed])
+
+
+def _lifted(
+    closed: ClosedJaxpr,
+    sources: Sequence[tuple[Any, tuple[Any, ...]]],
+    constants: Sequence[Any],
+) -> ClosedJaxpr:
+    jaxpr = closed.jaxpr
+    found = {id(e.params["source"]): e for e in jaxpr.eqns if e.primitive is input_p}
+    consts = {
+        id(value): var
+        for value, var in zip(closed.consts, jaxpr.constvars, strict=True)
+    }
+    invars = list(jaxpr.invars)
+    for source, avals in sources:
+        if id(source) in found:
+            invars += found[id(source)].outvars
+        else:
+            invars += [Var(aval) for aval in avals]
+    for value in constants:
+        invars.append(consts.get(id(value)) or Var(jax.typeof(value)))
+    eqns = [eqn for eqn in jaxpr.eqns if eqn.primitive is not input_p]
+    return ClosedJaxpr(jaxpr.replace(constvars=[], invars=invars, eqns=eqns), [])

@@ -1,0 +1,344 @@
+"""One compiled program: its inputs, its outputs, and how it is called."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from replax._src.core import jax_compat
+from replax._src.core.jax_compat import ArrayClass
+from replax._src.execution.body import Body, Output
+from replax._src.execution.opaque import Classes, Grouping, replay
+from replax._src.replica.randomness import RandomState
+from replax._src.topology import window
+from replax._src.topology.topology import Topology
+from replax._src.values.distributed import PerReplica, Spread
+from replax._src.values.storage import Store
+from replax._src.values.variable import Variable
+
+__all__ = ["MixedDevicesError", "Program"]
+
+Shape = tuple[int, ...]
+
+
+class MixedDevicesError(Exception):
+    """Strategies over different replicas take part, which one program cannot span."""
+
+
+class Program:
+    """A traced body, compiled for one set of shapes.
+
+    Args:
+      body: What was traced.
+      arguments: The types of the arguments: ShapedArrays, and a Spread of one for each
+        per-replica value.
+      grouping: Which replicas have the same shapes.
+      captured: Arrays that the function closes over and that may be other ones at the
+        next call; each is found among the constants of the body by identity.
+    """
+
+    def __init__(
+        self,
+        body: Body,
+        arguments: Sequence[Any],
+        grouping: Grouping,
+        captured: Sequence[Any],
+    ) -> None:
+        self.topology = _one_topology(body.topologies)
+        self._body = body
+        self._counts = grouping.counts
+        self._arguments = tuple(arguments)
+        self._constants = [_Constant(c, captured) for c in body.lifted.constants]
+        self._inputs = [
+            _SourceInput(source, self.topology, written=source in body.written)
+            if isinstance(source, Variable)
+            else source
+            for source in body.lifted.sources
+        ]
+        self._fast_stores = self._all_stores_fit()
+        self._shapes: dict[int, tuple[Shape, ...]] = {}
+        self._written = [(v.store, len(v.specs)) for v in body.written]
+        self._written_fit = all(
+            store.topology == self.topology for store, _ in self._written
+        )
+        self._num_results = body.num_results
+        self._call = self._compiled()
+        self._results = self._result_makers()
+        self._class_ids: dict[tuple[int, ...], jax.Array] = {}
+
+    # --- building ---------------------------------------------------------------
+
+    def _all_stores_fit(self) -> list[tuple[Store, bool]] | None:
+        """The stores to take inputs from, if nothing has to be moved for them."""
+        stores: list[tuple[Store, bool]] = []
+        for source in self._inputs:
+            if not isinstance(source, _SourceInput) or not source.fits:
+                return None
+            stores.append((source.variable.store, source.written))
+        return stores
+
+    def _compiled(self) -> Callable[..., Any]:
+        (closed,) = self._body.lifted.traces
+        uniform = len(self._counts) == 1
+
+        def flat(*inputs: Any) -> list[Any]:
+            ids = None if uniform else inputs[0]
+            given = inputs if uniform else inputs[1:]
+            values = [
+                Spread(x, spec.shapes, spec.topology) if isinstance(spec, Spread) else x
+                for x, spec in zip(given, self._arguments, strict=False)
+            ] + list(given[len(self._arguments) :])
+            self._wrap_captured(values)
+            outputs = replay(closed, Classes(self._counts, ids), values)
+            arrays: list[Any] = []
+            for i, output in enumerate(outputs):
+                if isinstance(output, Spread):
+                    self._shapes[i] = output.shapes
+                    output = output.stacked
+                arrays.append(output)
+            if self._needs_token:
+                arrays.append(jnp.zeros((), np.int32))
+            return arrays
+
+        first = 0 if uniform else 1
+        return jax.jit(
+            flat,
+            donate_argnums=self._donated(first + len(self._arguments)),
+            out_shardings=self._out_shardings(),
+        )
+
+    def _wrap_captured(self, values: list[Any]) -> None:
+        """Gives captured per-replica values their shapes."""
+        position = len(self._arguments)
+        for source, avals in zip(
+            self._body.lifted.sources, self._body.lifted.avals, strict=True
+        ):
+            if isinstance(source, PerReplica):
+                topology = self.topology
+                _, shapes = source.stack(topology, "a captured value")
+                by_class = Grouping.of(shapes)
+                values[position] = Spread(
+                    values[position], by_class.by_class(shapes), topology
+                )
+            position += len(avals)
+
+    @property
+    def _needs_token(self) -> bool:
+        return not self.topology.is_single and self.topology.is_cpu
+
+    def _donated(self, first: int) -> tuple[int, ...]:
+        donated: list[int] = []
+        position = first
+        for source, avals in zip(self._inputs, self._body.lifted.avals, strict=True):
+            if isinstance(source, _SourceInput) and source.fits and source.written:
+                donated += range(position, position + len(avals))
+            position += len(avals)
+        return tuple(donated)
+
+    def _out_shardings(self) -> list[Any] | Any:
+        topology = self.topology
+        if topology.is_single:
+            return topology.replicated
+        shardings: list[Any] = [
+            topology.stacked if leaf.per_replica else topology.replicated
+            for leaf in self._body.leaves
+            if isinstance(leaf, Output)
+        ]
+        for variable in self._body.written:
+            sharding = (
+                topology.stacked if variable.store.stacked else topology.replicated
+            )
+            shardings += [sharding] * len(variable.specs)
+        if self._needs_token:
+            shardings.append(topology.replicated)
+        return shardings
+
+    def moving_captures(self) -> frozenset[int]:
+        """Which captured arrays are inputs, so that they may change."""
+        moving = {c.index for c in self._constants if c.index is not None}
+        return frozenset(moving)
+
+    def try_to_lower(self, arguments: Sequence[Any]) -> None:
+        """Traces the program; a body that does not fit the shapes is found here."""
+        avals: list[Any] = []
+        if len(self._counts) > 1:
+            avals.append(jax.ShapeDtypeStruct((sum(self._counts),), np.int32))
+        for argument in arguments:
+            aval = argument.stacked if isinstance(argument, Spread) else argument
+            avals.append(aval)
+        for source_avals in self._body.lifted.avals:
+            avals += source_avals
+        avals += [jax.typeof(c) for c in self._body.lifted.constants]
+        self._call.trace(*(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals))
+
+    # --- calling ----------------------------------------------------------------
+
+    def __call__(
+        self, arguments: list[Any], ids: tuple[int, ...], captured: Sequence[Any]
+    ) -> Any:
+        """Runs the program.
+
+        Args:
+          arguments: The arrays among the arguments; stacked ones for per-replica
+            values.
+          ids: The shape class of each replica.
+          captured: What the function closes over now.
+        """
+        flat = [] if len(self._counts) == 1 else [self._ids_on_device(ids)]
+        flat += arguments
+        if self._fast_stores is not None:
+            for store, donated in self._fast_stores:
+                flat += store.release() if donated and store.exposed else store.whole
+        else:
+            for source in self._inputs:
+                flat += _source_leaves(source, self.topology)
+        for constant in self._constants:
+            flat.append(constant.now(captured, self.topology))
+        outputs = self._call(*flat)
+        if self._needs_token:
+            window.admit(outputs[-1])
+        self._store(outputs)
+        return self._body.treedef.unflatten(
+            [make(outputs, ids) for make in self._results]
+        )
+
+    def _ids_on_device(self, ids: tuple[int, ...]) -> jax.Array:
+        if ids not in self._class_ids:
+            self._class_ids[ids] = jax.device_put(
+                np.asarray(ids, np.int32), self.topology.replicated
+            )
+        return self._class_ids[ids]
+
+    def _store(self, outputs: Sequence[jax.Array]) -> None:
+        position = self._num_results
+        for store, width in self._written:
+            leaves = tuple(outputs[position : position + width])
+            if not self._written_fit and store.topology != self.topology:
+                store.fill([leaf.addressable_data(0) for leaf in leaves])
+            else:
+                store.whole = leaves
+                store.exposed = False
+            position += width
+
+    def _result_makers(self) -> list[Callable[[Sequence[Any], tuple[int, ...]], Any]]:
+        return [self._result_maker(leaf) for leaf in self._body.leaves]
+
+    def _result_maker(
+        self, leaf: Any
+    ) -> Callable[[Sequence[Any], tuple[int, ...]], Any]:
+        if not isinstance(leaf, Output):
+            return lambda outputs, ids: leaf
+        number = leaf.number
+        topology = self.topology
+        if leaf.per_replica is not None:
+            return lambda outputs, ids: PerReplica.of_stack(
+                outputs[number], self._true_shapes(number, ids), topology
+            )
+        if topology.is_single:
+            return lambda outputs, ids: outputs[number]
+        return lambda outputs, ids: jax_compat.uncommitted(
+            outputs[number].addressable_data(0)
+        )
+
+    def _true_shapes(
+        self, number: int, ids: tuple[int, ...]
+    ) -> tuple[Shape, ...] | None:
+        shapes = self._shapes.get(number)
+        if shapes is None or all(shape == shapes[0] for shape in shapes):
+            return None
+        return tuple(shapes[i] for i in ids)
+
+
+class _SourceInput:
+    """A variable as an input of a program."""
+
+    __slots__ = ("fits", "variable", "written")
+
+    def __init__(
+        self, variable: Variable, topology: Topology, *, written: bool
+    ) -> None:
+        self.variable = variable
+        self.fits = variable.topology == topology
+        self.written = written
+
+
+def _source_leaves(source: Any, topology: Topology) -> Sequence[Any]:
+    if isinstance(source, RandomState):
+        return (source.advance(),)
+    if isinstance(source, PerReplica):
+        return (source.stack(topology, "a captured value")[0],)
+    store: Store = source.variable.store
+    if not source.fits:
+        return [jax.device_put(x, topology.replicated) for x in store.first()]
+    return store.release() if source.written and store.exposed else store.whole
+
+
+class _Constant:
+    """A value that the function closes over, which may be another one at each call."""
+
+    __slots__ = ("_index", "_last", "_placed")
+
+    def __init__(self, value: Any, captured: Sequence[Any]) -> None:
+        self._index = _index_of(value, captured)
+        self._last: Any = None
+        self._placed: Any = value
+
+    @property
+    def index(self) -> int | None:
+        """Its number among what the function closes over."""
+        return self._index
+
+    def now(self, captured: Sequence[Any], topology: Topology) -> Any:
+        """The value as an input of the program."""
+        value = self._placed if self._index is None else captured[self._index]
+        if value is self._last:
+            return self._placed
+        placed = place(value, topology)
+        if isinstance(value, ArrayClass):
+            self._last, self._placed = value, placed
+        elif self._index is None:
+            self._last = self._placed = placed
+        return placed
+
+
+def place(value: Any, topology: Topology) -> Any:
+    """An array from anywhere, as an input of a program over ``topology``."""
+    if isinstance(value, ArrayClass):
+        if value.committed and value.sharding != topology.replicated:
+            return jax.device_put(value, topology.replicated)
+        return value
+    return np.asarray(value)
+
+
+def _index_of(value: Any, captured: Sequence[Any]) -> int | None:
+    for index, candidate in enumerate(captured):
+        if candidate is value or _same_memory(candidate, value):
+            return index
+    return None
+
+
+def _same_memory(a: Any, b: Any) -> bool:
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return False
+    address = operator.itemgetter("data")
+    return (
+        address(a.__array_interface__) == address(b.__array_interface__)
+        and a.shape == b.shape
+        and a.dtype == b.dtype
+    )
+
+
+def _one_topology(topologies: Sequence[Topology]) -> Topology:
+    many = [t for t in topologies if not t.is_single]
+    if len(many) > 1:
+        raise MixedDevicesError
+    if many:
+        return many[0]
+    if topologies:
+        return topologies[0]
+    return Topology.of_default_device()

@@ -1,0 +1,152 @@
+"""What a call of a function is, apart from the numbers in it."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from replax._src.core.jax_compat import ArrayClass
+from replax._src.core.specs import TensorSpec
+from replax._src.values import host
+from replax._src.values.distributed import PerReplica
+from replax._src.values.variable import Variable
+
+__all__ = ["HostValueError", "Static", "check_against", "kind_of_leaf"]
+
+
+class HostValueError(Exception):
+    """A program was given something that only Python can use, such as an iterator."""
+
+
+class Static:
+    """An argument that is part of the program: equal values share one program."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Static)
+            and type(other.value) is type(self.value)
+            and bool(other.value == self.value)
+        )
+
+    def __hash__(self) -> int:
+        try:
+            return hash((type(self.value), self.value))
+        except TypeError:
+            return id(self.value)
+
+
+def kind_of_leaf(leaf: Any, *, static_numbers: bool) -> Any:
+    """A hashable description of an argument.
+
+    Args:
+      leaf: One leaf of the arguments.
+      static_numbers: Whether Python numbers are part of the program.
+
+    Returns:
+      A tuple that begins with ``"array"``, ``"number"`` or ``"per replica"`` for what
+      varies from call to call, a Static for what is part of the program, and the
+      variable itself for a variable.
+    """
+    if isinstance(leaf, (ArrayClass, jax.core.Tracer)):
+        return ("array", leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False))
+    if isinstance(leaf, PerReplica):
+        return Static(leaf) if leaf.is_on_host() else ("per replica",)
+    if isinstance(leaf, Variable):
+        return leaf
+    if host.is_array(leaf):
+        dtype = jax.dtypes.canonicalize_dtype(leaf.dtype)
+        return ("array", leaf.shape, dtype, False)
+    if type(leaf) in (int, float, complex):
+        return Static(leaf) if static_numbers else ("number", type(leaf))
+    if isinstance(leaf, (str, bytes, bool, enum.Enum, np.dtype, type)) or leaf is None:
+        return Static(leaf)
+    if isinstance(leaf, functools.partial) or callable(leaf):
+        return Static(leaf)
+    if isinstance(leaf, np.ndarray):
+        return Static(_by_identity(leaf))
+    raise HostValueError(type(leaf).__name__)
+
+
+def _by_identity(value: Any) -> Any:
+    return _Whole(value)
+
+
+class _Whole:
+    """A host value that is compared by identity."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Whole) and other.value is self.value
+
+    def __hash__(self) -> int:
+        return id(self.value)
+
+
+def check_against(
+    signature: Sequence[Any], args: tuple[Any, ...], name: str
+) -> tuple[Any, ...]:
+    """The arguments, if they fit an ``input_signature``; numbers become arrays."""
+    if len(args) != len(signature):
+        msg = (
+            f"{name} takes {len(signature)} arguments by its input_signature and was "
+            f"given {len(args)}"
+        )
+        raise TypeError(msg)
+    return tuple(
+        _fit(spec, arg, f"argument {i} of {name}")
+        for i, (spec, arg) in enumerate(zip(signature, args, strict=True))
+    )
+
+
+def _fit(spec: Any, arg: Any, what: str) -> Any:
+    specs, wanted = jax.tree_util.tree_flatten(
+        spec, is_leaf=lambda s: not isinstance(s, (dict, list, tuple))
+    )
+    try:
+        leaves = wanted.flatten_up_to(arg)
+    except ValueError as error:
+        msg = (
+            f"{what} has the structure {jax.tree_util.tree_structure(arg)}, but its "
+            f"input_signature has {wanted}"
+        )
+        raise TypeError(msg) from error
+    return wanted.unflatten(
+        [_fit_leaf(s, leaf, what) for s, leaf in zip(specs, leaves, strict=True)]
+    )
+
+
+def _fit_leaf(spec: Any, leaf: Any, what: str) -> Any:
+    if isinstance(leaf, Variable) or not hasattr(spec, "is_compatible_with"):
+        return leaf
+    if isinstance(leaf, PerReplica):
+        values = leaf.values
+    else:
+        if host.is_number(leaf) or isinstance(leaf, (list, tuple)):
+            leaf = np.asarray(
+                leaf, spec.dtype if isinstance(spec, TensorSpec) else None
+            )
+        values = (leaf,)
+    for value in values:
+        if not host.is_array(value) or not spec.is_compatible_with(value):
+            found = (
+                f"{np.dtype(value.dtype).name}{list(value.shape)}"
+                if host.is_array(value)
+                else repr(value)
+            )
+            msg = f"{what} is {found}, which does not fit its input_signature {spec}"
+            raise TypeError(msg)
+    return leaf

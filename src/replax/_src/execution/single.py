@@ -1,0 +1,76 @@
+"""``run`` on one replica: a call, in the replica's context and on its device."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from replax._src.core.jax_compat import ArrayClass
+from replax._src.execution.eager import is_handle
+from replax._src.replica import scope
+from replax._src.replica.randomness import RandomState
+from replax._src.replica.replica_context import ReplicaContext
+from replax._src.values.distributed import DistributedValues
+from replax._src.values.variable import Variable
+
+__all__ = ["SingleRun", "run_single"]
+
+
+class SingleRun:
+    """How the context of an only replica reaches the others: there are none."""
+
+    def __init__(self, place: scope.Place, random: RandomState) -> None:
+        self._place = place
+        self._random = random
+        self._drawn: Any = None
+
+    def merge(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Calls ``function`` between the replicas."""
+        with scope.enter(self._place):
+            return function(self._place.strategy, *args, **kwargs)
+
+    def gather_total(self, size: int) -> int:
+        """As many rows as there are."""
+        return size
+
+    def seed_and_step(self) -> jax.Array:
+        """Seed and number of the step."""
+        frame: Any = scope.current_frame()
+        if frame is not None:
+            return frame.seed_and_step(self._random)
+        if self._drawn is None:
+            self._drawn = jnp.asarray(self._random.advance())
+        return self._drawn
+
+
+def run_single(
+    function: Callable[..., Any],
+    args: tuple[Any, ...],
+    kwargs: dict[str, Any],
+    place: scope.Place,
+    random: RandomState,
+) -> Any:
+    """Calls ``function`` once, with the only component of per-replica values."""
+    device = place.topology.devices[0]
+    traced = scope.current_frame() is not None
+
+    def component(leaf: Any) -> Any:
+        if isinstance(leaf, DistributedValues) and not isinstance(leaf, Variable):
+            (leaf,) = leaf.values
+        if isinstance(leaf, ArrayClass) and leaf.committed and leaf.device != device:
+            return leaf if traced else jax.device_put(leaf, device)
+        return leaf
+
+    args, kwargs = jax.tree.map(component, (args, kwargs), is_leaf=is_handle)
+    context = ReplicaContext(
+        place.strategy, place.topology, 0, SingleRun(place, random)
+    )
+    here = dataclasses.replace(place, replica=context)
+    with jax.default_device(device), scope.enter(here):
+        return function(*args, **kwargs)

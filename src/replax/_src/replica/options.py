@@ -1,0 +1,60 @@
+"""Hints for how replicas communicate."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+
+__all__ = ["CommunicationImplementation", "CommunicationOptions"]
+
+
+class CommunicationImplementation(enum.Enum):
+    """Which library moves the bytes between hosts.
+
+    XLA decides by the devices: rings of gloo between CPU hosts, NCCL between GPUs, the
+    interconnect of a TPU. The members say what a program expects; ``NCCL`` without
+    GPUs is refused where several hosts are involved.
+
+    >>> from replax.distribute.experimental import CommunicationImplementation
+    >>> CommunicationImplementation.AUTO.value
+    'AUTO'
+    """
+
+    AUTO = "AUTO"
+    RING = "RING"
+    NCCL = "NCCL"
+
+
+@dataclasses.dataclass(frozen=True)
+class CommunicationOptions:
+    """Hints for collectives between hosts.
+
+    Args:
+      bytes_per_pack: Up to how many bytes small arrays are sent as one; 0 lets the
+        library choose.
+      timeout_seconds: After how long a collective that a peer does not join is an
+        error; None waits for as long as the peer lives.
+      implementation: Which library is expected to move the bytes.
+
+    >>> from replax.distribute.experimental import CommunicationOptions
+    >>> CommunicationOptions(bytes_per_pack=50 * 1024 * 1024).bytes_per_pack
+    52428800
+    """
+
+    bytes_per_pack: int = 0
+    timeout_seconds: float | None = None
+    implementation: CommunicationImplementation = CommunicationImplementation.AUTO
+
+    def __post_init__(self) -> None:
+        if self.bytes_per_pack < 0:
+            msg = f"bytes_per_pack is {self.bytes_per_pack}; it must be 0 or more"
+            raise ValueError(msg)
+        if self.timeout_seconds is not None and self.timeout_seconds <= 0:
+            msg = f"timeout_seconds is {self.timeout_seconds}; it must be positive"
+            raise ValueError(msg)
+        if not isinstance(self.implementation, CommunicationImplementation):
+            object.__setattr__(
+                self,
+                "implementation",
+                CommunicationImplementation(str(self.implementation).upper()),
+            )

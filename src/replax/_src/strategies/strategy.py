@@ -1,0 +1,292 @@
+"""Strategies: where a step runs, how its values are brought together."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import jax
+
+from replax._src.core import jax_compat
+from replax._src.execution import across
+from replax._src.execution.eager import is_handle, run_eagerly
+from replax._src.execution.function import Function
+from replax._src.execution.single import run_single
+from replax._src.execution.step import run_compiled
+from replax._src.replica import scope
+from replax._src.replica.randomness import RandomState
+from replax._src.replica.reduce_op import ReduceOp
+from replax._src.strategies.extended import StrategyExtended
+from replax._src.strategies.run_options import RunOptions
+from replax._src.strategies.value_context import ValueContext
+from replax._src.topology.topology import Topology
+from replax._src.values.distributed import DistributedValues, PerReplica
+from replax._src.values.variable import Variable
+
+__all__ = ["Strategy"]
+
+
+class Strategy:
+    """Runs a step on replicas, and keeps variables in step with each other.
+
+    Made by one of its kinds, such as :class:`MirroredStrategy`; they differ in the
+    replicas they have, and not in what the methods mean.
+
+    >>> import replax
+    >>> strategy = replax.distribute.get_strategy()
+    >>> isinstance(strategy, replax.distribute.Strategy)
+    True
+    """
+
+    def __init__(self, topology: Topology, *, is_default: bool = False) -> None:
+        self._topology = topology
+        self._place = scope.Place(self, topology, is_default=is_default)
+        self._random = RandomState()
+        self._extended = StrategyExtended(self, topology)
+
+    # --- what it is -------------------------------------------------------------
+
+    @property
+    def num_replicas_in_sync(self) -> int:
+        """Over how many replicas gradients are brought together."""
+        return self._topology.num_replicas
+
+    @property
+    def place(self) -> scope.Place:
+        """This strategy's scope, as an entry of the stack of places."""
+        return self._place
+
+    @property
+    def extended(self) -> StrategyExtended:
+        """Methods that are needed more rarely."""
+        return self._extended
+
+    @property
+    def cluster_resolver(self) -> Any:
+        """What found the cluster; None on a single worker."""
+        return None
+
+    @property
+    def mesh(self) -> jax.sharding.Mesh:
+        """The mesh of the replicas, with the axis ``"replica"``."""
+        return self._topology.mesh
+
+    def set_seed(self, seed: int) -> None:
+        """Begins the random numbers of ``prng_key()`` anew, from a seed."""
+        self._random.seed = int(seed)
+        self._random.step = 0
+
+    def __repr__(self) -> str:
+        names = ", ".join(f"{d.platform.upper()}:{d.id}" for d in self._topology.devices)
+        return f"{type(self).__name__}({names})"
+
+    # --- scope ------------------------------------------------------------------
+
+    def scope(self) -> contextlib.AbstractContextManager[Strategy]:
+        """Makes this the current strategy.
+
+        Variables created in the scope are kept on every replica. Entering the scope
+        distributes no computation by itself; ``run`` does.
+        """
+        return self._scope()
+
+    @contextlib.contextmanager
+    def _scope(self) -> Iterator[Strategy]:
+        self._require_enterable("scope")
+        with scope.enter(self._place):
+            yield self
+
+    def _require_enterable(self, what: str) -> None:
+        here = scope.current()
+        if here is None:
+            return
+        if here.replica is not None:
+            msg = (
+                f"{what} of {self!r} inside of a step, which runs on one replica; "
+                f"call it outside of the function given to strategy.run"
+            )
+            raise RuntimeError(msg)
+        if here.strategy is not self and not here.is_default:
+            msg = (
+                f"{what} of {self!r} inside of the scope of {here.strategy!r}; "
+                f"strategies do not nest: leave that scope first, or use its strategy"
+            )
+            raise RuntimeError(msg)
+
+    # --- running ----------------------------------------------------------------
+
+    def run(
+        self,
+        fn: Callable[..., Any],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+        options: RunOptions | None = None,
+    ) -> Any:
+        """Calls ``fn`` on every replica, each with its component of the arguments.
+
+        In a :func:`replax.function`, or of one, the run is compiled into one program
+        for all replicas. Elsewhere it is eager: ``fn`` is called as Python, once for
+        each replica, at every step.
+
+        Args:
+          fn: The step. ``replax.distribute.get_replica_context()`` in it is the
+            replica it runs on.
+          args: Its arguments. Of per-replica values each replica gets its own; all
+            else reaches every replica as it is.
+          kwargs: The same by name.
+          options: Options of this run.
+
+        Returns:
+          What ``fn`` returned. Where the replicas returned different objects, a
+          per-replica value; with one replica, the plain value.
+        """
+        self._require_enterable("run")
+        args, kwargs = tuple(args), dict(kwargs or {})
+        place = self._place
+        if options is not None and options.may_diverge:
+            place = dataclasses.replace(place, may_diverge=True)
+        step: Any = fn.python_function if isinstance(fn, Function) else fn
+        frame: Any = scope.current_frame()
+        if frame is not None:
+            if place.topology.is_single:
+                frame.topologies[place.topology] = None
+                return run_single(step, args, kwargs, place, self._random)
+            with scope.enter(place):
+                return run_compiled(step, args, kwargs, place, self._random, frame)
+        if jax_compat.is_staging():
+            msg = (
+                "strategy.run inside of a function that jax.jit, scan or the like is "
+                "tracing; use replax.function in place of jax.jit"
+            )
+            raise RuntimeError(msg)
+        if isinstance(fn, Function) or scope.in_host_program():
+            return self._run_as_program(fn, step, args, kwargs, options)
+        return self._run_as_python(step, args, kwargs, place)
+
+    def _run_as_python(
+        self,
+        step: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        place: scope.Place,
+    ) -> Any:
+        if place.topology.is_single:
+            return run_single(step, args, kwargs, place, self._random)
+        return run_eagerly(step, args, kwargs, place, self._random)
+
+    def _run_as_program(
+        self,
+        fn: Any,
+        step: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        options: RunOptions | None,
+    ) -> Any:
+        program = getattr(fn, "run_programs", {}).get((self, options))
+        if program is None:
+
+            def run(args: Any, kwargs: Any) -> Any:
+                return self.run(step, args, kwargs, options)
+
+            def run_as_python(args: Any, kwargs: Any) -> Any:
+                return self._run_as_python(step, args, kwargs, self._place)
+
+            program = Function(run, stands_for=step, on_host=run_as_python)
+            if isinstance(fn, Function):
+                fn.run_programs[self, options] = program
+        return program(args, kwargs)
+
+    # --- bringing together ------------------------------------------------------
+
+    def reduce(self, reduce_op: ReduceOp | str, value: Any, axis: Any) -> Any:
+        """The sum or mean of a value over the replicas.
+
+        Args:
+          reduce_op: ``ReduceOp.SUM``, ``ReduceOp.MEAN`` or their names.
+          value: A per-replica value; with ``axis=None``, a nest of them.
+          axis: None, to reduce over the replicas only; or a dimension (or several) of
+            each replica's value to reduce as well. A mean then divides by the number
+            of elements there really are, partial batches and empty replicas included.
+
+        Returns:
+          An array on one device.
+        """
+        self._require_between("reduce", "all_reduce")
+        return across.reduce(reduce_op, value, axis, self._topology)
+
+    def gather(self, value: Any, axis: int) -> Any:
+        """The values of all replicas, one after the other along ``axis``.
+
+        Args:
+          value: A per-replica value; the lengths of ``axis`` may differ.
+          axis: Along which dimension.
+
+        Returns:
+          An array on one device.
+        """
+        self._require_between("gather", "all_gather")
+        return across.gather(value, axis, self._topology)
+
+    def _require_between(self, what: str, instead: str) -> None:
+        here = scope.current()
+        if here is not None and here.replica is not None:
+            msg = (
+                f"strategy.{what} inside of a step, which sees one replica's value; "
+                f"call replax.distribute.get_replica_context().{instead} there, or "
+                f"{what} what strategy.run returns"
+            )
+            raise RuntimeError(msg)
+
+    # --- per-replica values -----------------------------------------------------
+
+    def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
+        """The components of this process's replicas, as a tuple.
+
+        Of a nest of per-replica values there is one nest a replica; of a plain value,
+        the value itself.
+        """
+        if isinstance(value, DistributedValues):
+            return value.values
+        leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=is_handle)
+        if isinstance(value, Variable) or not any(
+            isinstance(leaf, DistributedValues) for leaf in leaves
+        ):
+            return (value,)
+        columns = [
+            leaf.values
+            if isinstance(leaf, DistributedValues)
+            else (leaf,) * len(self._topology.local_replicas)
+            for leaf in leaves
+        ]
+        return tuple(treedef.unflatten(row) for row in zip(*columns, strict=True))
+
+    def experimental_distribute_values_from_function(
+        self, value_fn: Callable[[ValueContext], Any]
+    ) -> Any:
+        """Makes a per-replica value, with one call of ``value_fn`` for each replica.
+
+        Args:
+          value_fn: Given a :class:`ValueContext`, returns the replica's value.
+
+        Returns:
+          A per-replica value, or a nest of them if ``value_fn`` returns a nest.
+        """
+        self._require_enterable("experimental_distribute_values_from_function")
+        count = self._topology.num_replicas
+        values = [value_fn(ValueContext(i, count)) for i in self._topology.local_replicas]
+        flat = [jax.tree_util.tree_flatten(value) for value in values]
+        treedef = flat[0][1]
+        if any(other != treedef for _, other in flat):
+            msg = (
+                f"value_fn returned the structures "
+                f"{', '.join(str(t) for _, t in flat)}; return the same for each replica"
+            )
+            raise ValueError(msg)
+        columns = zip(*(leaves for leaves, _ in flat), strict=True)
+        return treedef.unflatten(
+            [PerReplica.on(column, self._topology) for column in columns]
+        )
+
+

@@ -1,0 +1,98 @@
+"""The frozen answer to "which replicas are there, and which of them are mine?"."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
+
+from replax._src.core import jax_compat
+
+__all__ = ["REPLICA_AXIS", "Topology"]
+
+# The mesh axis along which replicas lie; `jax.lax` collectives may name it too.
+REPLICA_AXIS = "replica"
+
+
+@dataclasses.dataclass(frozen=True)
+class Topology:
+    """The replicas of a strategy: their devices, mesh and shardings.
+
+    Made once with the strategy and handed down; nothing below a strategy asks the
+    process who it is.
+
+    Attributes:
+      devices: One device a replica, in the order of replica ids.
+      process_index: Which process this is.
+    """
+
+    devices: tuple[jax.Device, ...]
+    process_index: int = 0
+
+    @classmethod
+    def of_local_devices(cls, devices: Sequence[jax.Device]) -> Topology:
+        """A topology of this process's own devices."""
+        return cls(tuple(devices))
+
+    @classmethod
+    def of_default_device(cls) -> Topology:
+        """One replica, on the device where JAX puts things by itself."""
+        chosen = jax_compat.setting("jax_default_device")
+        return _of_device(chosen if isinstance(chosen, jax.Device) else jax.devices()[0])
+
+    @functools.cached_property
+    def num_replicas(self) -> int:
+        """How many replicas train together."""
+        return len(self.devices)
+
+    @functools.cached_property
+    def local_replicas(self) -> tuple[int, ...]:
+        """Ids of the replicas that live in this process."""
+        return tuple(
+            i
+            for i, device in enumerate(self.devices)
+            if device.process_index == self.process_index
+        )
+
+    @functools.cached_property
+    def local_devices(self) -> tuple[jax.Device, ...]:
+        """Devices of the local replicas."""
+        return tuple(self.devices[i] for i in self.local_replicas)
+
+    @functools.cached_property
+    def is_single(self) -> bool:
+        """Whether there is one replica, so that nothing is ever split."""
+        return self.num_replicas == 1
+
+    @functools.cached_property
+    def is_cpu(self) -> bool:
+        """Whether the replicas are CPU devices, whose programs must be counted."""
+        return self.devices[0].platform == "cpu"
+
+    @functools.cached_property
+    def mesh(self) -> Mesh:
+        """The mesh over the replicas."""
+        return Mesh(np.array(self.devices), (REPLICA_AXIS,))
+
+    @functools.cached_property
+    def replicated(self) -> NamedSharding | SingleDeviceSharding:
+        """Sharding of a value that every replica has whole."""
+        if self.is_single:
+            return SingleDeviceSharding(self.devices[0])
+        return NamedSharding(self.mesh, PartitionSpec())
+
+    @functools.cached_property
+    def stacked(self) -> NamedSharding | SingleDeviceSharding:
+        """Sharding of per-replica values stacked on a leading axis."""
+        if self.is_single:
+            return SingleDeviceSharding(self.devices[0])
+        return NamedSharding(self.mesh, PartitionSpec(REPLICA_AXIS))
+
+
+@functools.cache
+def _of_device(device: jax.Device) -> Topology:
+    return Topology((device,))

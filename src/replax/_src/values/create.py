@@ -1,0 +1,263 @@
+"""Making variables, and checking what is put into them."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Protocol
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from replax._src.replica import scope
+from replax._src.topology.topology import Topology
+from replax._src.values import host
+from replax._src.values.distributed import PerReplica
+from replax._src.values.vocabulary import (
+    VariableAggregation,
+    VariableSynchronization,
+)
+
+__all__ = ["Recipe", "checked_leaves", "create", "describe", "set_kinds"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Recipe:
+    """Everything that is needed to make a variable, checked.
+
+    Attributes:
+      treedef: Structure of the value.
+      leaves: The initial arrays, strongly typed.
+      name: For messages.
+      trainable: Whether optimizers should change it.
+      synchronization: ON_WRITE or ON_READ.
+      aggregation: How values of replicas become one.
+      owned: Whether it belongs to a strategy.
+    """
+
+    treedef: jax.tree_util.PyTreeDef
+    leaves: tuple[jax.Array, ...]
+    name: str
+    trainable: bool
+    synchronization: VariableSynchronization
+    aggregation: VariableAggregation
+    owned: bool
+
+
+class _Kinds(Protocol):
+    """Makes the kind of variable that a recipe calls for."""
+
+    def __call__(self, recipe: Recipe, topology: Topology) -> Any: ...
+
+
+class _Registry:
+    make: _Kinds
+
+
+def set_kinds(make: _Kinds) -> None:
+    """Says which class a recipe becomes; the classes are above this module."""
+    _Registry.make = make
+
+
+def create(
+    initial_value: Any,
+    trainable: bool | None = None,
+    name: str | None = None,
+    dtype: Any = None,
+    synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+    aggregation: VariableAggregation = VariableAggregation.NONE,
+) -> Any:
+    """Makes a variable of the kind that the current scope calls for."""
+    synchronization = _checked_synchronization(synchronization)
+    on_read = synchronization is VariableSynchronization.ON_READ
+    _check_trainable(trainable, on_read=on_read)
+    place = scope.current()
+    frame = scope.current_frame()
+    if frame is not None:
+        frame.creates_variable()
+    if place is not None and place.exchange is not None:
+        # One variable for all replicas, with the first one's initial value.
+        return place.exchange.once(
+            "creating a variable",
+            lambda: create(
+                initial_value, trainable, name, dtype, synchronization, aggregation
+            ),
+        )
+    leaves, treedef = _initial_leaves(initial_value, dtype, name or "Variable")
+    traced = any(isinstance(x, jax.core.Tracer) for x in leaves)
+    _check_aggregation(VariableAggregation(aggregation), leaves)
+    recipe = Recipe(
+        treedef=treedef,
+        leaves=tuple(map(_placeholder, leaves)) if traced else leaves,
+        name=name or "Variable",
+        trainable=not on_read if trainable is None else trainable,
+        synchronization=synchronization,
+        aggregation=VariableAggregation(aggregation),
+        owned=place is not None and not place.is_default,
+    )
+    topology = place.topology if place is not None else Topology.of_default_device()
+    variable = _Registry.make(recipe, topology)
+    if traced:
+        _initialise_later(variable, leaves)
+    return variable
+
+
+def _checked_synchronization(value: Any) -> VariableSynchronization:
+    synchronization = VariableSynchronization(value)
+    if synchronization is VariableSynchronization.NONE:
+        msg = (
+            "synchronization is NONE, and a variable whose copies are never brought "
+            "together has no one value; use AUTO, ON_WRITE or ON_READ"
+        )
+        raise ValueError(msg)
+    if synchronization is VariableSynchronization.AUTO:
+        return VariableSynchronization.ON_WRITE
+    return synchronization
+
+
+def _check_trainable(trainable: bool | None, *, on_read: bool) -> None:
+    if trainable and on_read:
+        msg = (
+            "trainable=True with synchronization=ON_READ: each replica would train a "
+            "copy of its own; use ON_WRITE for parameters, or trainable=False"
+        )
+        raise ValueError(msg)
+
+
+def _check_aggregation(
+    aggregation: VariableAggregation, leaves: tuple[jax.Array, ...]
+) -> None:
+    if aggregation is not VariableAggregation.MEAN:
+        return
+    for leaf in leaves:
+        if not jnp.issubdtype(leaf.dtype, jnp.inexact):
+            msg = (
+                f"aggregation is MEAN and the dtype is {leaf.dtype.name}, which has no "
+                f"mean of its own kind; use a float dtype, or aggregation=SUM"
+            )
+            raise ValueError(msg)
+
+
+def _initial_leaves(
+    initial_value: Any, dtype: Any, name: str
+) -> tuple[tuple[jax.Array, ...], jax.tree_util.PyTreeDef]:
+    with jax.ensure_compile_time_eval():
+        value = initial_value() if callable(initial_value) else initial_value
+        if _is_nested_numbers(value):
+            value = np.array(value)
+            dtype = dtype or _default_dtype(value.dtype)
+        leaves, treedef = jax.tree_util.tree_flatten(value)
+        if not leaves:
+            msg = (
+                f"variable {name!r} was given {value!r}, which holds no array; give an "
+                f"array, a number, or a pytree of them"
+            )
+            raise ValueError(msg)
+        return tuple(_initial_leaf(x, dtype, name) for x in leaves), treedef
+
+
+def _is_nested_numbers(value: Any) -> bool:
+    """Whether ``value`` is a list of numbers, which stands for an array."""
+    if not isinstance(value, list) or not value:
+        return False
+    first: Any = value[0]  # pyright: ignore[reportUnknownVariableType]
+    return host.is_number(first) or _is_nested_numbers(first)
+
+
+def _default_dtype(dtype: np.dtype[Any]) -> Any:
+    """What a Python number of this kind becomes, as for an array made of it."""
+    return jax.dtypes.canonicalize_dtype(dtype)
+
+
+def _initial_leaf(leaf: Any, dtype: Any, name: str) -> jax.Array:
+    what = f"the initial value of variable {name!r}"
+    if isinstance(leaf, PerReplica):
+        msg = f"{what} is a PerReplica; reduce it, or take one of its values"
+        raise TypeError(msg)
+    value = host.canonical(leaf, what)
+    if dtype is not None:
+        value = value.astype(jax.dtypes.canonicalize_dtype(np.dtype(dtype)))
+    if isinstance(value, jax.core.Tracer):
+        return jnp.asarray(value, dtype=value.dtype)
+    return host.own_copy(value)
+
+
+def _placeholder(leaf: jax.Array) -> jax.Array:
+    with jax.ensure_compile_time_eval():
+        return jnp.zeros(leaf.shape, leaf.dtype)
+
+
+def _initialise_later(variable: Any, leaves: tuple[jax.Array, ...]) -> None:
+    """Leaves it to the function being traced to compute the initial value."""
+    frame = scope.current_frame()
+    if frame is None or frame.per_replica:
+        msg = (
+            f"the initial value of variable {variable.name!r} is being traced, so that "
+            f"it has no value yet; create the variable before the step, or give a "
+            f"callable that computes its initial value: Variable(lambda: jnp.zeros(3))"
+        )
+        raise ValueError(msg)
+    frame.initialise(variable, leaves)
+
+
+def checked_leaves(value: Any, variable: Any, verb: str) -> tuple[Any, ...]:
+    """The leaves of ``value``, if they fit the variable."""
+    treedef, specs = variable.treedef, variable.specs
+    if isinstance(value, PerReplica):
+        msg = (
+            f"{verb} of variable {variable.name!r} was given a PerReplica; reduce it "
+            f"to one value first: strategy.reduce('MEAN', value, axis=None)"
+        )
+        raise TypeError(msg)
+    if jax.tree_util.treedef_is_leaf(treedef) and isinstance(value, (list, tuple)):
+        value = np.array(value, dtype=specs[0].dtype)
+    leaves, given = jax.tree_util.tree_flatten(value)
+    if given != treedef and not (
+        len(leaves) == len(specs) == 1 and jax.tree_util.treedef_is_leaf(treedef)
+    ):
+        msg = (
+            f"{verb} of variable {variable.name!r} was given the structure {given}, "
+            f"but its value has the structure {treedef}; give a value of the same "
+            f"structure"
+        )
+        raise ValueError(msg)
+    return tuple(
+        _fitting(leaf, spec, variable.name, verb)
+        for leaf, spec in zip(leaves, specs, strict=True)
+    )
+
+
+def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any:
+    what = f"the value for {verb} of variable {name!r}"
+    if host.is_number(leaf) and np.can_cast(type(leaf), spec.dtype, "same_kind"):
+        array: Any = np.asarray(leaf, spec.dtype)
+    else:
+        array = host.canonical(leaf, what)
+    weak = getattr(array, "weak_type", False)
+    if array.dtype != spec.dtype and not (
+        weak and np.can_cast(array.dtype, spec.dtype, "same_kind")
+    ):
+        msg = (
+            f"{what} has dtype {array.dtype.name}, but the variable has "
+            f"{spec.dtype.name}; convert it with .astype({spec.dtype.name!r})"
+        )
+        raise ValueError(msg)
+    if tuple(array.shape) != spec.shape:
+        if array.shape == () and verb != "assign":
+            return array.astype(spec.dtype)
+        msg = (
+            f"{what} has shape {tuple(array.shape)}, but the variable has "
+            f"{spec.shape}; a variable keeps its shape"
+        )
+        raise ValueError(msg)
+    return array.astype(spec.dtype)
+
+
+def describe(
+    treedef: jax.tree_util.PyTreeDef, specs: tuple[jax.ShapeDtypeStruct, ...]
+) -> str:
+    """Shapes and dtypes, as a variable's repr shows them."""
+    if jax.tree_util.treedef_is_leaf(treedef):
+        return f"shape={specs[0].shape} dtype={specs[0].dtype.name}"
+    tree = treedef.unflatten([f"{s.dtype.name}{list(s.shape)}" for s in specs])
+    return str(tree)

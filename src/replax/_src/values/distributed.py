@@ -1,0 +1,309 @@
+"""Values that differ from replica to replica, or are kept equal on all of them.
+
+A ``PerReplica`` of equal shapes is kept as one array: the replicas' parts stacked on
+a leading axis that is split over the mesh. That array never leaves the library; what
+people look at are the parts, made when looked at.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from replax._src.core.jax_compat import ArrayClass
+from replax._src.topology.topology import Topology
+from replax._src.values import host
+
+__all__ = ["DistributedValues", "Mirrored", "PerReplica", "Spread"]
+
+Shape = tuple[int, ...]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Spread:
+    """A traced per-replica value.
+
+    Attributes:
+      stacked: The replicas' parts, zero-padded to one shape, on a leading axis.
+      shapes: The true shape of a part, for each shape class of the running program.
+      topology: The replicas it is spread over.
+    """
+
+    stacked: Any
+    shapes: tuple[Shape, ...]
+    topology: Topology
+
+    @property
+    def is_uniform(self) -> bool:
+        """Whether all parts have one shape."""
+        return all(shape == self.shapes[0] for shape in self.shapes)
+
+
+class DistributedValues:
+    """A value with a component for each replica.
+
+    The argument of a step that ``strategy.run`` takes apart, and what it returns: each
+    replica gets, or gave, its own component.
+
+    >>> import replax
+    >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> values = strategy.experimental_distribute_values_from_function(
+    ...     lambda context: context.replica_id_in_sync_group)
+    >>> isinstance(values, replax.distribute.DistributedValues)
+    True
+    """
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The components of this process's replicas."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        lines = ",\n".join(
+            f"  {i}: {_indented(value)}" for i, value in enumerate(self.values)
+        )
+        return f"{type(self).__name__}:{{\n{lines}\n}}"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th>{i}</th><td>{html.escape(str(_device_of(value)))}</td>"
+            f"<td>{html.escape(_kind_of(value))}</td>"
+            f"<td><pre>{html.escape(repr(value))}</pre></td></tr>"
+            for i, value in enumerate(self.values)
+        )
+        return (
+            f"<table><caption>{type(self).__name__}</caption><thead><tr>"
+            f"<th>replica</th><th>device</th><th>type</th><th>value</th></tr></thead>"
+            f"<tbody>{rows}</tbody></table>"
+        )
+
+
+class PerReplica(DistributedValues):
+    """A value that may differ from replica to replica.
+
+    It is a pytree of its components, so ``jax.tree.map`` works on each.
+
+    >>> from replax.distribute import PerReplica
+    >>> PerReplica((1, 2))
+    PerReplica:{
+      0: 1,
+      1: 2
+    }
+    """
+
+    __slots__ = ("_shapes", "_spread", "_stacked", "_topology", "_values")
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values: tuple[Any, ...] | None = tuple(values)
+        self._stacked: Any = None
+        self._shapes: tuple[Shape, ...] | None = None
+        self._topology: Topology | None = None
+        self._spread: Spread | None = None
+
+    @classmethod
+    def on(cls, values: Sequence[Any], topology: Topology) -> PerReplica:
+        """One value for each replica of ``topology``."""
+        value = cls(values)
+        value._topology = topology
+        return value
+
+    @classmethod
+    def of_stack(
+        cls, stacked: jax.Array, shapes: tuple[Shape, ...] | None, topology: Topology
+    ) -> PerReplica:
+        """The parts of a stacked array; ``shapes`` says their sizes if they differ."""
+        value = cls.__new__(cls)
+        value._values = None
+        value._stacked = stacked
+        value._shapes = shapes
+        value._topology = topology
+        value._spread = None
+        return value
+
+    @classmethod
+    def of_spread(cls, spread: Spread) -> PerReplica:
+        """A per-replica value inside of a function that is being traced."""
+        value = cls.of_stack(spread.stacked, None, spread.topology)
+        value._spread = spread
+        return value
+
+    @property
+    def spread(self) -> Spread | None:
+        """What is known of it while a function is traced; None outside."""
+        return self._spread
+
+    @property
+    def topology(self) -> Topology | None:
+        """The replicas it is spread over, if that is known."""
+        return self._topology
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The components of this process's replicas."""
+        if self._values is None:
+            self._values = self._parts()
+        return self._values
+
+    def _parts(self) -> tuple[Any, ...]:
+        topology = self._topology
+        assert topology is not None
+        if self._spread is not None:
+            if not self._spread.is_uniform:
+                msg = (
+                    "the components of a per-replica value have different shapes "
+                    f"here: {', '.join(map(str, self._spread.shapes))}; in a compiled "
+                    "function give it to strategy.run, reduce or gather, or look at "
+                    "its components outside of the function"
+                )
+                raise TypeError(msg)
+            return tuple(self._stacked[i] for i in range(topology.num_replicas))
+        parts: list[Any] = []
+        for replica, shard in zip(
+            topology.local_replicas, self._stacked.addressable_shards, strict=True
+        ):
+            part = shard.data
+            shape = self._shapes[replica] if self._shapes else part.shape[1:]
+            if self._shapes is not None:
+                part = part[(0, *(slice(n) for n in shape))]
+            parts.append(part.reshape(shape))
+        return tuple(parts)
+
+    def stack(self, topology: Topology, what: str) -> tuple[Any, tuple[Shape, ...]]:
+        """The stacked array, and the true shape of each replica's part.
+
+        Args:
+          topology: The replicas that are going to use it.
+          what: How to call the value in an error.
+        """
+        if self._stacked is None or (
+            self._topology is not topology and self._topology != topology
+        ):
+            self._check_count(topology, what)
+            stacked, shapes = _stack(self.values, topology, what)
+            self._stacked, self._topology = stacked, topology
+            self._shapes = None if len(set(shapes)) == 1 else shapes
+        if self._shapes is not None:
+            return self._stacked, self._shapes
+        return self._stacked, (self._stacked.shape[1:],) * topology.num_replicas
+
+    def _check_count(self, topology: Topology, what: str) -> None:
+        count = len(self.values)
+        if count != len(topology.local_replicas):
+            msg = (
+                f"{what} has {count} components, but the strategy has "
+                f"{len(topology.local_replicas)} local replicas; make per-replica "
+                f"values with the strategy that runs them"
+            )
+            raise ValueError(msg)
+
+    def is_on_host(self) -> bool:
+        """Whether its components cannot be put on devices (strings, objects)."""
+        return self._values is not None and not all(
+            host.is_array(v) or host.is_number(v) for v in self._values
+        )
+
+    def __jax_array__(self) -> NoReturn:
+        msg = (
+            "a PerReplica holds one value for each replica and is not an array; give "
+            "it to strategy.run as an argument, or reduce or gather it first"
+        )
+        raise TypeError(msg)
+
+    def __repr__(self) -> str:
+        if self._spread is not None:
+            shapes = " or ".join(
+                str(list(shape)) for shape in dict.fromkeys(self._spread.shapes)
+            )
+            return f"PerReplica(traced {self._stacked.dtype.name}{shapes})"
+        return super().__repr__()
+
+
+class Mirrored(DistributedValues):
+    """A value that is the same on all replicas.
+
+    >>> from replax.distribute import Mirrored
+    >>> Mirrored((3.0, 3.0)).values
+    (3.0, 3.0)
+    """
+
+    __slots__ = ("_values",)
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = tuple(values)
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The components, equal to each other."""
+        return self._values
+
+    def __jax_array__(self) -> Any:
+        return jnp.asarray(self._values[0])
+
+
+def _stack(
+    values: Sequence[Any], topology: Topology, what: str
+) -> tuple[jax.Array, tuple[Shape, ...]]:
+    parts = [host.canonical(value, what) for value in values]
+    dtypes = {np.dtype(part.dtype) for part in parts}
+    ranks = {len(part.shape) for part in parts}
+    if len(dtypes) > 1 or len(ranks) > 1:
+        seen = ", ".join(f"{np.dtype(p.dtype).name}{list(p.shape)}" for p in parts)
+        msg = (
+            f"the components of {what} are {seen}; they may differ in the lengths of "
+            f"their dimensions only, so give all replicas one dtype and one rank"
+        )
+        raise TypeError(msg)
+    shapes = tuple(tuple(part.shape) for part in parts)
+    common = tuple(max(dims) for dims in zip(*shapes, strict=True))
+    if any(isinstance(part, jax.core.Tracer) for part in parts):
+        padded = [_padded(part, common, jnp) for part in parts]
+        return jnp.stack(padded), shapes
+    if all(isinstance(part, np.ndarray) for part in parts):
+        rows = np.stack([_padded(part, common, np) for part in parts])
+        return jax.device_put(rows, topology.stacked), shapes
+    shards: list[jax.Array] = []
+    for part, device in zip(parts, topology.local_devices, strict=True):
+        placed = jax.device_put(part, device)
+        shards.append(_padded(placed, common, jnp).reshape((1, *common)))
+    stacked_shape = (topology.num_replicas, *common)
+    return (
+        jax.make_array_from_single_device_arrays(
+            stacked_shape, topology.stacked, shards
+        ),
+        shapes,
+    )
+
+
+def _padded(part: Any, shape: Shape, numpy: Any) -> Any:
+    if tuple(part.shape) == shape:
+        return part
+    missing = [(0, n - m) for n, m in zip(shape, part.shape, strict=True)]
+    return numpy.pad(part, missing)
+
+
+def _indented(value: Any) -> str:
+    return repr(value).replace("\n", "\n  ")
+
+
+def _device_of(value: Any) -> Any:
+    return value.device if isinstance(value, ArrayClass) else "host"
+
+
+def _kind_of(value: Any) -> str:
+    if host.is_array(value):
+        return f"{np.dtype(value.dtype).name}{list(value.shape)}"
+    return type(value).__name__
+
+
+for _cls in (PerReplica, Mirrored):
+    jax.tree_util.register_pytree_node(
+        _cls,
+        lambda value: (value.values, None),
+        lambda _, children, cls=_cls: cls(children),
+    )

@@ -1,0 +1,90 @@
+"""Host values on their way to devices: what fits, what does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from replax._src.core import jax_compat
+from replax._src.core.jax_compat import ArrayClass
+
+__all__ = ["canonical", "check_fits", "is_array", "is_number", "own_copy", "to_numpy"]
+
+_WIDE = frozenset("iu")
+
+
+def is_array(value: Any) -> bool:
+    """Whether ``value`` is an array of numbers: of JAX, of NumPy, or traced."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        return value.dtype.kind not in "OUSMm"
+    return isinstance(value, (ArrayClass, jax.core.Tracer))
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a plain Python number."""
+    return type(value) in (int, float, complex, bool)
+
+
+def check_fits(value: Any, what: str) -> None:
+    """Refuses an integer that a 32-bit device value would silently change.
+
+    Args:
+      value: A NumPy value or a Python integer.
+      what: How to call it in the error.
+    """
+    if jax_compat.setting("jax_enable_x64"):
+        return
+    if type(value) is int:
+        fits = -(2**31) <= value < 2**31
+    else:
+        dtype = value.dtype
+        if dtype.itemsize < 8 or dtype.kind not in _WIDE or value.size == 0:
+            return
+        narrow = np.iinfo(np.int32 if dtype.kind == "i" else np.uint32)
+        low, high = int(value.min()), int(value.max())
+        fits = narrow.min <= low and high <= narrow.max
+        value = high if high > narrow.max else low
+    if not fits:
+        msg = (
+            f"{what} holds {value}, which does not fit in 32 bits, and 64-bit values "
+            f"are off; switch them on with jax.config.update('jax_enable_x64', True) "
+            f"before anything is computed, or use smaller numbers"
+        )
+        raise OverflowError(msg)
+
+
+def canonical(value: Any, what: str) -> Any:
+    """``value`` as JAX would hold it, NumPy values still on the host."""
+    if isinstance(value, (ArrayClass, jax.core.Tracer)):
+        return value
+    if is_number(value):
+        if type(value) is int:
+            check_fits(value, what)
+        return np.asarray(value, jax.dtypes.canonicalize_dtype(np.asarray(value).dtype))
+    host = np.asarray(value)
+    if host.dtype.kind in "OUSMm":
+        msg = (
+            f"{what} is {_shorten(value)}, which cannot be put on a device; keep "
+            f"strings and Python objects on the host, outside of compiled steps"
+        )
+        raise TypeError(msg)
+    check_fits(host, what)
+    return host.astype(jax.dtypes.canonicalize_dtype(host.dtype), copy=False)
+
+
+def to_numpy(value: jax.Array) -> Any:
+    """The value on the host, in memory that no program reuses."""
+    return np.array(value)
+
+
+def own_copy(value: Any) -> jax.Array:
+    """A strongly typed copy in a buffer that nobody else has."""
+    return jnp.array(value, dtype=value.dtype, copy=True)
+
+
+def _shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."

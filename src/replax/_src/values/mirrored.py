@@ -1,0 +1,93 @@
+"""Variables that every replica has a copy of, all copies equal at all times."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+
+from replax._src.replica import collectives, scope
+from replax._src.values import host
+from replax._src.values.distributed import DistributedValues
+from replax._src.values.storage import Leaves
+from replax._src.values.variable import Update, Variable, updated
+from replax._src.values.vocabulary import VariableAggregation
+
+__all__ = ["MirroredVariable"]
+
+
+@final
+class MirroredVariable(Variable, DistributedValues):
+    """A variable with one copy on each replica; assignments keep them equal."""
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The copies on this process's replicas."""
+        self._store.exposed = True
+        return tuple(self._treedef.unflatten(part) for part in self._store.parts())
+
+    def _update_in_replica(
+        self, value: Any, leaves: Leaves, update: Update, verb: str, place: scope.Place
+    ) -> None:
+        joined = self._joined(value, leaves, verb, place)
+        frame = scope.current_frame()
+        if frame is not None:
+            frame.write(self, updated(frame.read(self), joined, update))
+            return
+        assert place.index is not None
+        old = self._store.part(place.index)
+        self._store.set_part(place.index, updated(old, joined, update))
+
+    def _joined(
+        self, value: Any, leaves: Leaves, verb: str, place: scope.Place
+    ) -> Leaves:
+        """One value from those of all replicas, as the aggregation says."""
+        count = place.topology.num_replicas
+        if self._aggregation is VariableAggregation.NONE:
+            self._check_unreduced(leaves, verb, place)
+            return leaves
+        if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
+            first = place.replica.replica_id_in_sync_group == 0
+            kept = [jnp.where(first, x, jnp.zeros_like(x)) for x in leaves]
+            return _summed(kept, count)
+        if self._aggregation is VariableAggregation.MEAN:
+            return tuple(x / count for x in _summed(leaves, count))
+        if host.is_number(value):
+            msg = (
+                f"{verb}({value!r}) of variable {self._name!r} by {count} replicas, "
+                f"with aggregation SUM: should this add {value!r} once or {count} "
+                f"times? Give an array to have it summed over the replicas, or assign "
+                f"outside of the step to do it once"
+            )
+            raise ValueError(msg)
+        return _summed(leaves, count)
+
+    def _check_unreduced(self, leaves: Leaves, verb: str, place: scope.Place) -> None:
+        if place.may_diverge:
+            return
+        frame = scope.current_frame()
+        if frame is not None:
+            frame.check_unreduced(self, leaves)
+        else:
+            place.exchange.check_equal(self, leaves, verb)
+
+    def __repr__(self) -> str:
+        if scope.current_frame() is not None:
+            return f"<MirroredVariable {self._summary()}>"
+        lines = ",\n".join(
+            f"  {i}: <Variable {self._summary()} value={_shown(part, self._treedef)}>"
+            for i, part in enumerate(self._store.parts())
+        )
+        return f"MirroredVariable:{{\n{lines}\n}}"
+
+
+def _summed(leaves: Any, count: int) -> Leaves:
+    arrays = [jnp.asarray(x) for x in leaves]
+    counted = [x.astype(jnp.int32) if x.dtype == jnp.bool_ else x for x in arrays]
+    summed = collectives.all_reduce_p.bind(*counted, num_replicas=count)
+    return tuple(s.astype(x.dtype) for s, x in zip(summed, arrays, strict=True))
+
+
+def _shown(part: Leaves, treedef: jax.tree_util.PyTreeDef) -> str:
+    return repr(treedef.unflatten([host.to_numpy(x) for x in part]))

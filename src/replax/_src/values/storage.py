@@ -1,0 +1,133 @@
+"""Where the arrays of a variable are.
+
+Compiled programs take and give a variable as whole arrays over the mesh; an eager step
+works with one part a replica. A store holds either form and makes the other when it is
+asked for it, without copying.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import jax.numpy as jnp
+
+from replax._src.core import jax_compat
+from replax._src.topology.topology import Topology
+
+__all__ = ["Store"]
+
+Leaves = tuple[jax.Array, ...]
+
+
+class Store:
+    """The leaves of one variable, on all replicas of a topology.
+
+    Attributes:
+      topology: The replicas.
+      stacked: Whether the parts differ, so that the whole has a leading replica axis.
+      exposed: Whether somebody else may hold the arrays, so that they must not be
+        given to a program that reuses their memory.
+    """
+
+    __slots__ = ("_parts", "_whole", "exposed", "stacked", "topology")
+
+    def __init__(self, topology: Topology, parts_differ: bool) -> None:
+        self.topology = topology
+        self.stacked = parts_differ and not topology.is_single
+        self.exposed = False
+        self._whole: Leaves | None = None
+        self._parts: list[Leaves] | None = None
+
+    @property
+    def whole(self) -> Leaves:
+        """The leaves as arrays over the mesh."""
+        if self._whole is None:
+            self._whole = self._joined()
+        return self._whole
+
+    @whole.setter
+    def whole(self, leaves: Leaves) -> None:
+        self._whole = leaves
+        self._parts = None
+
+    def fill(self, leaves: Sequence[jax.Array]) -> None:
+        """Gives every replica a copy of ``leaves``."""
+        topology = self.topology
+        if not self.stacked:
+            self.whole = tuple(jax.device_put(x, topology.replicated) for x in leaves)
+            self.exposed = True  # device_put may hand back the caller's own buffer
+            return
+        self._parts = [
+            tuple(jax.device_put(x, device) for x in leaves)
+            for device in topology.local_devices
+        ]
+        self._whole = None
+        self.exposed = True
+
+    def part(self, index: int) -> Leaves:
+        """The leaves of the ``index``-th local replica, on its device."""
+        return self._split()[index]
+
+    def set_part(self, index: int, leaves: Leaves) -> None:
+        """Replaces the leaves of one local replica."""
+        parts = self._split()
+        parts[index] = leaves
+        self._whole = None
+        self.exposed = True
+
+    def parts(self) -> tuple[Leaves, ...]:
+        """The leaves of every local replica."""
+        return tuple(self._split())
+
+    def first(self) -> Leaves:
+        """The first local replica's leaves, usable with arrays of any device."""
+        if self.topology.is_single:
+            return self.whole
+        return tuple(jax_compat.uncommitted(x) for x in self._split()[0])
+
+    def release(self) -> Leaves:
+        """The whole leaves for a program that may reuse their memory."""
+        if self.exposed:
+            self.whole = tuple(_copied(x) for x in self.whole)
+            self.exposed = False
+        return self.whole
+
+    def _split(self) -> list[Leaves]:
+        if self._parts is None:
+            assert self._whole is not None
+            if self.topology.is_single:
+                self._parts = [self._whole]
+            else:
+                columns = [self._shards(x) for x in self._whole]
+                count = len(self.topology.local_devices)
+                self._parts = [tuple(c[i] for c in columns) for i in range(count)]
+        return self._parts
+
+    def _shards(self, leaf: jax.Array) -> list[jax.Array]:
+        shards = [shard.data for shard in leaf.addressable_shards]
+        if self.stacked:
+            return [shard.reshape(shard.shape[1:]) for shard in shards]
+        return shards
+
+    def _joined(self) -> Leaves:
+        assert self._parts is not None
+        if self.topology.is_single:
+            return self._parts[0]
+        return tuple(self._join(column) for column in zip(*self._parts, strict=True))
+
+    def _join(self, column: Sequence[jax.Array]) -> jax.Array:
+        topology = self.topology
+        shape = column[0].shape
+        if not self.stacked:
+            return jax.make_array_from_single_device_arrays(
+                shape, topology.replicated, list(column)
+            )
+        rows = [x.reshape((1, *shape)) for x in column]
+        return jax.make_array_from_single_device_arrays(
+            (topology.num_replicas, *shape), topology.stacked, rows
+        )
+
+
+def _copied(leaf: jax.Array) -> jax.Array:
+    return jnp.array(leaf, copy=True)

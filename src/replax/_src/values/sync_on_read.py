@@ -1,0 +1,142 @@
+"""Variables of which each replica has its own, brought together when they are read."""
+
+from __future__ import annotations
+
+from typing import Any, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from replax._src.core import jax_compat
+from replax._src.replica import collectives, scope
+from replax._src.values import host
+from replax._src.values.distributed import DistributedValues
+from replax._src.values.storage import Leaves
+from replax._src.values.variable import Update, Variable, replaced, updated
+from replax._src.values.vocabulary import VariableAggregation
+
+__all__ = ["SyncOnReadVariable"]
+
+
+@final
+class SyncOnReadVariable(Variable, DistributedValues):
+    """A variable that is local in a step, and one value between steps."""
+
+    _parts_differ = True
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """What each of this process's replicas has."""
+        self._store.exposed = True
+        return tuple(self._treedef.unflatten(part) for part in self._store.parts())
+
+    # --- reading ----------------------------------------------------------------
+
+    def _seen_in_frame(self, frame: scope.Frame) -> Leaves:
+        leaves = frame.read(self)
+        if not frame.per_replica:
+            return tuple(self._together(x) for x in leaves)
+        place = scope.current()
+        if place is not None and place.replica is not None:
+            return leaves
+        # Between the replicas of one step: what merge_call's function sees.
+        count = self.topology.num_replicas
+        rows = [
+            collectives.all_gather_p.bind(
+                x[None], axis=0, size=1, total=count, num_replicas=count
+            )
+            for x in leaves
+        ]
+        return tuple(self._together(x) for x in rows)
+
+    def _seen_across(self) -> Leaves:
+        parts = self._store.parts()
+        home = self.topology.local_devices[0]
+        columns = zip(*parts, strict=True)
+        stacks = [jnp.stack([jax.device_put(x, home) for x in c]) for c in columns]
+        return tuple(jax_compat.uncommitted(self._together(x)) for x in stacks)
+
+    def _together(self, rows: jax.Array) -> jax.Array:
+        """One value from the replicas' values, stacked on a leading axis."""
+        match self._aggregation:
+            case VariableAggregation.SUM:
+                return rows.sum(0, dtype=rows.dtype)
+            case VariableAggregation.MEAN:
+                return rows.mean(0)
+            case VariableAggregation.ONLY_FIRST_REPLICA:
+                return rows[0]
+            case VariableAggregation.NONE:
+                msg = (
+                    f"variable {self._name!r} has a value on each replica and no "
+                    f"aggregation, so it has no one value outside of a step; give it "
+                    f"aggregation=SUM, MEAN or ONLY_FIRST_REPLICA, or look at the "
+                    f"parts with strategy.experimental_local_results(variable)"
+                )
+                raise ValueError(msg)
+
+    # --- writing ----------------------------------------------------------------
+
+    def _update_in_replica(
+        self, value: Any, leaves: Leaves, update: Update, verb: str, place: scope.Place
+    ) -> None:
+        del value, verb
+        frame = scope.current_frame()
+        if frame is not None:
+            frame.write(self, updated(frame.read(self), leaves, update))
+            return
+        assert place.index is not None
+        old = self._store.part(place.index)
+        self._store.set_part(place.index, updated(old, leaves, update))
+
+    def _update_across(self, leaves: Leaves, update: Update, verb: str) -> None:
+        summed = self._aggregation is VariableAggregation.SUM
+        if summed and update is not replaced:
+            msg = (
+                f"{verb} of variable {self._name!r} between steps: its value is the "
+                f"sum over the replicas, and it is not said which of them should "
+                f"change; use assign, or {verb} inside of a step"
+            )
+            raise ValueError(msg)
+        frame = scope.current_frame()
+        rows = [_shares(x, self.topology.num_replicas, summed=summed) for x in leaves]
+        if frame is not None:
+            self._update_frame(frame, rows, update)
+            return
+        for index, replica in enumerate(self.topology.local_replicas):
+            device = self.topology.local_devices[index]
+            new = tuple(jax.device_put(x[replica], device) for x in rows)
+            self._store.set_part(index, updated(self._store.part(index), new, update))
+
+    def _update_frame(
+        self, frame: scope.Frame, rows: list[jax.Array], update: Update
+    ) -> None:
+        if frame.per_replica:
+            count = self.topology.num_replicas
+            me = collectives.replica_id_p.bind(num_replicas=count)
+            rows = [x[me] for x in rows]
+        frame.write(self, updated(frame.read(self), rows, update))
+
+    def __repr__(self) -> str:
+        if scope.current_frame() is not None:
+            return f"<SyncOnReadVariable {self._summary()}>"
+        lines = ",\n".join(
+            f"  {i}: <Variable {self._summary()} value="
+            f"{self._treedef.unflatten([host.to_numpy(x) for x in part])!r}>"
+            for i, part in enumerate(self._store.parts())
+        )
+        return f"SyncOnReadVariable:{{\n{lines}\n}}"
+
+
+def _shares(leaf: Any, count: int, *, summed: bool) -> jax.Array:
+    """What each replica gets of an assigned value: a share of a sum, or a copy."""
+    leaf = jnp.asarray(leaf)
+    if not summed:
+        return jnp.broadcast_to(leaf, (count, *leaf.shape))
+    if jnp.issubdtype(leaf.dtype, jnp.inexact):
+        return jnp.broadcast_to(leaf / count, (count, *leaf.shape))
+    # Whole numbers are not divided evenly: the first replica keeps what is left over.
+    share = leaf // np.asarray(count, leaf.dtype)
+    rest = leaf - share * np.asarray(count, leaf.dtype)
+    rows = jnp.broadcast_to(share, (count, *leaf.shape))
+    return rows.at[0].add(rest)

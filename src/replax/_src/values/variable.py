@@ -1,0 +1,350 @@
+"""Variables: state that outlives a step.
+
+A variable knows how the code that is running right now sees it: eagerly or in a
+function that is being traced, in a step on one replica or between steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Self, final
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import lax
+
+from replax._src.core import jax_compat
+from replax._src.replica import scope
+from replax._src.topology.topology import Topology
+from replax._src.values import create, host
+from replax._src.values.operators import ArrayOperators
+from replax._src.values.storage import Leaves, Store
+from replax._src.values.vocabulary import (
+    VariableAggregation,
+    VariableSynchronization,
+)
+
+__all__ = ["PlainVariable", "Update", "Variable", "replaced", "updated"]
+
+Update = Callable[[jax.Array, jax.Array], jax.Array]
+
+
+def replaced(old: jax.Array, new: jax.Array) -> jax.Array:
+    del old
+    return new
+
+
+class _ChoosesKind(type):
+    """Makes ``Variable(...)`` the kind of variable that the current scope calls for."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        return create.create(*args, **kwargs)
+
+
+class Variable(ArrayOperators, metaclass=_ChoosesKind):
+    """State that outlives a step: an array, or any pytree of arrays.
+
+    Created in a strategy's scope it is kept on every replica; created elsewhere it is
+    one value on one device. ``Variable(...)`` makes the right kind by itself.
+
+    Args:
+      initial_value: An array, a number, a pytree of these, or a callable that returns
+        one of them.
+      trainable: Whether optimizers should change it. By default True, and False for a
+        variable that is synchronized on read.
+      name: For messages.
+      dtype: Converts the initial value.
+      synchronization: When the copies are made equal.
+      aggregation: How values that replicas assign become one.
+
+    >>> import replax
+    >>> counter = replax.Variable(1.0, name="counter")
+    >>> counter.assign_add(2.0).numpy()
+    array(3., dtype=float32)
+    >>> parameters = replax.Variable({"w": [[1.0, 2.0]], "b": [0.0]})
+    >>> parameters.read_value()["w"].shape
+    (1, 2)
+    """
+
+    def __init__(
+        self,
+        initial_value: Any,
+        trainable: bool | None = None,
+        name: str | None = None,
+        dtype: Any = None,
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+    ) -> None:
+        # Only the signature: `create.create` makes the variable from a recipe.
+        del trainable, dtype, synchronization, aggregation
+        msg = f"{type(self).__name__}({initial_value!r}, name={name!r}) is made by create"
+        raise AssertionError(msg)
+
+    @classmethod
+    def from_recipe(cls, recipe: create.Recipe, topology: Topology) -> Self:
+        """The variable that a checked recipe describes, on these replicas."""
+        self = cls.__new__(cls)
+        self._treedef = recipe.treedef
+        self._specs = tuple(
+            jax.ShapeDtypeStruct(leaf.shape, leaf.dtype) for leaf in recipe.leaves
+        )
+        self._name = recipe.name
+        self._trainable = recipe.trainable
+        self._synchronization = recipe.synchronization
+        self._aggregation = recipe.aggregation
+        self._owned = recipe.owned
+        self._store = Store(topology, parts_differ=cls._parts_differ)
+        self._store.fill(recipe.leaves)
+        return self
+
+    _parts_differ = False
+    _treedef: jax.tree_util.PyTreeDef
+    _specs: tuple[jax.ShapeDtypeStruct, ...]
+    _name: str
+    _owned: bool
+    _trainable: bool
+    _synchronization: VariableSynchronization
+    _aggregation: VariableAggregation
+    _store: Store
+
+    # --- what it is -------------------------------------------------------------
+
+    @property
+    def name(self) -> str:
+        """The name, for messages."""
+        return self._name
+
+    @property
+    def trainable(self) -> bool:
+        """Whether optimizers should change it."""
+        return self._trainable
+
+    @property
+    def synchronization(self) -> VariableSynchronization:
+        """When the copies are made equal."""
+        return self._synchronization
+
+    @property
+    def aggregation(self) -> VariableAggregation:
+        """How values that replicas assign become one."""
+        return self._aggregation
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array; a variable that is a tree has none."""
+        return self._spec("shape").shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Dtype of the array; a variable that is a tree has none."""
+        return self._spec("dtype").dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions of the array."""
+        return len(self._spec("ndim").shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the array."""
+        return self._spec("size").size
+
+    @property
+    def device(self) -> jax.Device:
+        """The device of the first local replica."""
+        return self._store.topology.local_devices[0]
+
+    @property
+    def topology(self) -> Topology:
+        """The replicas it lives on."""
+        return self._store.topology
+
+    @property
+    def store(self) -> Store:
+        """Its arrays, for the programs that run with it."""
+        return self._store
+
+    @property
+    def treedef(self) -> jax.tree_util.PyTreeDef:
+        """Structure of its value."""
+        return self._treedef
+
+    @property
+    def specs(self) -> tuple[jax.ShapeDtypeStruct, ...]:
+        """Shapes and dtypes of its leaves, as one replica sees them."""
+        return self._specs
+
+    def _spec(self, what: str) -> jax.ShapeDtypeStruct:
+        if not jax.tree_util.treedef_is_leaf(self._treedef):
+            msg = (
+                f"variable {self._name!r} is a tree of {len(self._specs)} arrays and "
+                f"has no {what}; read it with read_value() and look at its leaves"
+            )
+            raise AttributeError(msg)
+        return self._specs[0]
+
+    # --- reading ----------------------------------------------------------------
+
+    def read_value(self) -> Any:
+        """The present value, which later assignments do not change."""
+        self._store.exposed = True
+        return self._treedef.unflatten(self._leaves())
+
+    def value(self) -> Any:
+        """The present value; the same as :meth:`read_value`."""
+        return self.read_value()
+
+    def numpy(self) -> Any:
+        """The present value on the host."""
+        tree = self._treedef.unflatten(self._leaves())
+        return jax.tree.map(lambda leaf: np.array(leaf), tree)
+
+    def operand(self) -> jax.Array:
+        """The array to compute with; it is not handed on to the caller."""
+        self._spec("array value")
+        return self._leaves()[0]
+
+    def __jax_array__(self) -> jax.Array:
+        self._store.exposed = True
+        return self.operand()
+
+    def _leaves(self) -> Leaves:
+        """The leaves as the running code sees them."""
+        frame = scope.current_frame()
+        if frame is not None:
+            return self._seen_in_frame(frame)
+        self._refuse_staging("read")
+        place = scope.current()
+        if place is not None and place.index is not None:
+            if place.topology is self.topology:
+                self._store.exposed = True
+                return self._store.part(place.index)
+            return tuple(jax_compat.uncommitted(x) for x in self._seen_across())
+        return self._seen_across()
+
+    def _seen_in_frame(self, frame: scope.Frame) -> Leaves:
+        return frame.read(self)
+
+    def _seen_across(self) -> Leaves:
+        return self._store.first()
+
+    # --- writing ----------------------------------------------------------------
+
+    def assign(self, value: Any) -> Self:
+        """Replaces the value.
+
+        In a step, the values of the replicas are brought together first, as the
+        variable's ``aggregation`` says.
+
+        Args:
+          value: Of the same structure, shapes and dtypes.
+
+        Returns:
+          The variable.
+        """
+        return self._update(value, replaced, "assign")
+
+    def assign_add(self, value: Any) -> Self:
+        """Adds to the value; see :meth:`assign`."""
+        return self._update(value, jnp.add, "assign_add")
+
+    def assign_sub(self, value: Any) -> Self:
+        """Subtracts from the value; see :meth:`assign`."""
+        return self._update(value, jnp.subtract, "assign_sub")
+
+    def _update(self, value: Any, update: Update, verb: str) -> Self:
+        place = scope.current()
+        self._refuse_other_strategy(place, verb)
+        leaves = create.checked_leaves(value, self, verb)
+        frame = scope.current_frame()
+        if frame is None:
+            self._refuse_staging(verb)
+        else:
+            # What a step assigns has no gradient, also while one is being taken.
+            leaves = tuple(
+                lax.stop_gradient(x) if isinstance(x, jax.core.Tracer) else x
+                for x in leaves
+            )
+        if place is not None and place.replica is not None and not self._is_one(place):
+            self._update_in_replica(value, leaves, update, verb, place)
+        else:
+            self._update_across(leaves, update, verb)
+        return self
+
+    def _is_one(self, place: scope.Place) -> bool:
+        """Whether the running step has one replica, so that there is nothing to join."""
+        return place.topology.is_single
+
+    def _update_in_replica(
+        self, value: Any, leaves: Leaves, update: Update, verb: str, place: scope.Place
+    ) -> None:
+        del value, leaves, update
+        msg = (
+            f"variable {self._name!r} was made outside of the strategy's scope and is "
+            f"one value, so {verb} by {place.topology.num_replicas} replicas has no "
+            f"meaning; create it inside `with strategy.scope():`"
+        )
+        raise ValueError(msg)
+
+    def _update_across(self, leaves: Leaves, update: Update, verb: str) -> None:
+        del verb
+        frame = scope.current_frame()
+        if frame is not None:
+            frame.write(self, updated(frame.read(self), leaves, update))
+        elif update is replaced:
+            self._store.fill(leaves)
+        else:
+            self._store.fill(updated(self._store.first(), leaves, update))
+
+    def _refuse_other_strategy(self, place: scope.Place | None, verb: str) -> None:
+        if place is None or not self._owned or place.topology is self.topology:
+            return
+        msg = (
+            f"{verb} of variable {self._name!r}, which belongs to another strategy "
+            f"than the one whose scope this is; leave this scope first, or create the "
+            f"variable in it"
+        )
+        raise RuntimeError(msg)
+
+    def _refuse_staging(self, verb: str) -> None:
+        if jax_compat.is_staging():
+            msg = (
+                f"variable {self._name!r} is used ({verb}) inside a function that "
+                f"jax.jit, scan or the like is tracing, where its value would be "
+                f"frozen; use replax.function in place of jax.jit, or pass "
+                f"{self._name}.read_value() as an argument and assign the result"
+            )
+            raise RuntimeError(msg)
+
+    # --- looks ------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        return f"<Variable {self._summary()}>"
+
+    def _summary(self) -> str:
+        return f"{self._name!r} {create.describe(self._treedef, self._specs)}"
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+
+def updated(old: Sequence[jax.Array], new: Sequence[Any], update: Update) -> Leaves:
+    return tuple(
+        update(a, b).astype(a.dtype) for a, b in zip(old, new, strict=True)
+    )
+
+
+@final
+class PlainVariable(Variable):
+    """A variable of one value on one device."""
+
+    def __repr__(self) -> str:
+        if scope.current_frame() is not None or jax_compat.is_staging():
+            return f"<Variable {self._summary()}>"
+        return f"<Variable {self._summary()} value={self.numpy()!r}>"

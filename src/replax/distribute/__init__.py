@@ -1,0 +1,49 @@
+"""Strategies, and what programs that use them need."""
+
+from replax._src.replica.reduce_op import ReduceOp
+from replax._src.replica.replica_context import ReplicaContext
+from replax._src.strategies.cross_device_ops import (
+    CrossDeviceOps,
+    HierarchicalCopyAllReduce,
+    NcclAllReduce,
+    ReductionToOneDevice,
+)
+from replax._src.strategies.current import (
+    experimental_set_strategy,
+    get_replica_context,
+    get_strategy,
+    has_strategy,
+    in_cross_replica_context,
+)
+from replax._src.strategies.extended import StrategyExtended
+from replax._src.strategies.mirrored import MirroredStrategy
+from replax._src.strategies.one_device import OneDeviceStrategy
+from replax._src.strategies.run_options import RunOptions
+from replax._src.strategies.strategy import Strategy
+from replax._src.topology.topology import REPLICA_AXIS
+from replax._src.values.distributed import DistributedValues, Mirrored, PerReplica
+from replax.distribute import experimental
+
+__all__ = [
+    "REPLICA_AXIS",
+    "CrossDeviceOps",
+    "DistributedValues",
+    "HierarchicalCopyAllReduce",
+    "Mirrored",
+    "MirroredStrategy",
+    "NcclAllReduce",
+    "OneDeviceStrategy",
+    "PerReplica",
+    "ReduceOp",
+    "ReductionToOneDevice",
+    "ReplicaContext",
+    "RunOptions",
+    "Strategy",
+    "StrategyExtended",
+    "experimental",
+    "experimental_set_strategy",
+    "get_replica_context",
+    "get_strategy",
+    "has_strategy",
+    "in_cross_replica_context",
+]
