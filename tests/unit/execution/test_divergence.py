@@ -5,6 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from jax import lax
+from jax.experimental import io_callback
 
 from replax._src.core.jax_compat import axis_bound
 from replax._src.execution.divergence import (
@@ -196,7 +197,7 @@ def test_random_numbers_are_as_common_as_their_key():
 def test_what_the_host_returns_may_differ():
     def step(x, w):
         shape = jax.ShapeDtypeStruct((), np.float32)
-        return jax.experimental.io_callback(lambda: np.float32(0), shape)
+        return io_callback(lambda: np.float32(0), shape)
 
     assert varying(step) == [True]
 
@@ -219,6 +220,8 @@ def test_the_source_is_the_first_cause():
 
     common, of_input, of_id = varying_sources(traced(step), [True, False])
     assert common is None
+    assert of_input is not None
+    assert of_id is not None
     assert of_input.input == 0
     assert of_id.input is None
     assert of_id.operation == "replica_id"
@@ -233,7 +236,7 @@ def test_a_meeting_that_not_all_replicas_may_reach():
         return traced(run)
 
     own, common = step(lambda x, w: x), step(lambda x, w: w)
-    assert "test_divergence.py" in diverging_meeting(own, [True, False])
+    assert "test_divergence.py" in (diverging_meeting(own, [True, False]) or "")
     assert diverging_meeting(common, [True, False]) is None
 
 

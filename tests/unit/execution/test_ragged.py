@@ -16,7 +16,7 @@ from replax._src.execution.ragged import merge
 WIDTHS = (784, 256, 128, 10)
 
 
-def parameters(widths=WIDTHS, dtype=np.float32):
+def parameters(widths=WIDTHS, dtype: type = np.float32):
     rng = np.random.default_rng(0)
     return [
         ((rng.normal(size=(a, b)) / np.sqrt(a)).astype(dtype), np.zeros(b, dtype))
@@ -24,7 +24,7 @@ def parameters(widths=WIDTHS, dtype=np.float32):
     ]
 
 
-def examples(count, widths=WIDTHS, dtype=np.float32):
+def examples(count, widths=WIDTHS, dtype: type = np.float32):
     rng = np.random.default_rng(1)
     x = rng.normal(size=(count, widths[0])).astype(dtype)
     return x, rng.integers(0, widths[-1], count).astype(np.int32)
@@ -150,6 +150,21 @@ def test_outputs_that_differ_in_shape_come_padded_with_zeros():
     np.testing.assert_array_equal(total, [28, 28, 28])
     np.testing.assert_array_equal(count, [3, 1, 0])
     np.testing.assert_array_equal(turned[1], [[7, 0, 0], [8, 0, 0]])
+
+
+def test_no_operation_ever_sees_padding():
+    """These have the same parameters and results for all shapes."""
+
+    def step(meeting, w, x):
+        own = jnp.min(x), jnp.prod(x), jnp.argmax(-x[:, 0])
+        (total,) = meeting.sum(x.sum(0))
+        return *own, jnp.min(x + total), jnp.prod(x)
+
+    rows, data = [4, 2, 1], (np.arange(7, dtype=np.float32)[:, None] / 4 + 1,)
+    outs = run_ragged(step, rows, np.float32(0), data)
+    for part, out in zip(np.split(data[0], [4, 6]), outs, strict=True):
+        expected = part.min(), part.prod(), 0, (part + data[0].sum()).min()
+        np.testing.assert_allclose(out, (*expected, part.prod()), rtol=1e-6)
 
 
 def test_a_step_without_collectives_is_one_switch():
