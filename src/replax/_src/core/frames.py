@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sys
+import inspect
 from pathlib import Path
 
 from replax._src.core import jax_compat
@@ -15,7 +15,7 @@ _JAX = "/jax/_src/"
 
 def user_location() -> str:
     """File, line and function of the innermost frame that is neither ours nor JAX's."""
-    frame = sys._getframe(1)  # noqa: SLF001  # inspect.stack() reads source files
+    frame = inspect.currentframe()
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_PACKAGE) and _JAX not in name:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import jax
@@ -65,7 +65,7 @@ def trace_of(tracer: Any) -> Any:
 
 def is_staging() -> bool:
     """Whether some ``jit``, ``scan`` or the like is recording operations."""
-    return extend_core.unsafe_am_i_under_a_jit_DO_NOT_USE()
+    return _core.unsafe_am_i_under_a_jit()
 
 
 def axis_bound(name: str, size: int) -> contextlib.AbstractContextManager[None]:
@@ -132,7 +132,7 @@ def caller_settings() -> Callable[[], contextlib.AbstractContextManager[None]]:
     captured = {name: getattr(config, name) for name in _THREAD_LOCAL_SETTINGS}
 
     @contextlib.contextmanager
-    def inherit() -> Iterator[None]:
+    def inherit() -> Generator[None]:
         with contextlib.ExitStack() as stack:
             for name, value in captured.items():
                 if getattr(config, name) != value:

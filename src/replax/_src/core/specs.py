@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -23,8 +23,8 @@ class TensorShape(tuple[Dimension, ...]):
 
     _rank_known: bool
 
-    def __new__(cls, dims: Iterable[Dimension] | None = ()) -> TensorShape:
-        if isinstance(dims, TensorShape):
+    def __new__(cls, dims: Iterable[Dimension] | None = ()) -> Self:
+        if isinstance(dims, cls):
             return dims
         known = dims is not None
         shape = super().__new__(
@@ -37,7 +37,7 @@ class TensorShape(tuple[Dimension, ...]):
         if isinstance(other, TensorShape) and other._rank_known != self._rank_known:
             return False
         if isinstance(other, list):
-            other = tuple(other)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+            other = tuple(other)
         return tuple.__eq__(self, other)
 
     def __ne__(self, other: object) -> bool:
@@ -113,9 +113,9 @@ class TensorSpec(TypeSpec):
 
     def is_compatible_with(self, value: Any) -> bool:
         """Whether an array (or another spec) fits this spec."""
-        return np.dtype(
-            value.dtype
-        ) == self.dtype and self.shape.is_compatible_with(value.shape)
+        return np.dtype(value.dtype) == self.dtype and self.shape.is_compatible_with(
+            value.shape
+        )
 
     def __eq__(self, other: object) -> bool:
         return (

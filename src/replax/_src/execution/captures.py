@@ -62,11 +62,7 @@ class Captures:
         for items, seen in self._lists:
             if not _same(items, seen):
                 return False
-        for mapping, seen in self._dicts:
-            if not _same(mapping.values(), seen):
-                return False
-        return True
-
+        return all(_same(mapping.values(), seen) for mapping, seen in self._dicts)
 
     def ignore_changes(self) -> bool:
         """Takes what the function itself has changed since for a log, not for input.
@@ -84,7 +80,9 @@ class Captures:
         ]
         changed += [items for items, seen in self._lists if not _same(items, seen)]
         changed += [
-            mapping for mapping, seen in self._dicts if not _same(mapping.values(), seen)
+            mapping
+            for mapping, seen in self._dicts
+            if not _same(mapping.values(), seen)
         ]
         for item in changed:
             _ignored[_log_key(item)] = item

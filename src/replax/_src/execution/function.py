@@ -10,25 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, Generic, ParamSpec, TypeVar, final
 
 import jax
-import numpy as np
 
 from replax._src.core import jax_compat
-from replax._src.core.jax_compat import ArrayClass
-from replax._src.execution.body import Body, PerReplicaArgument, trace_body
+from replax._src.execution.body import Body, trace_body
+from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
-from replax._src.execution.eager import is_handle
-from replax._src.execution.opaque import BodyChangedError, Grouping, UngroupedError
-from replax._src.execution.program import MixedDevicesError, Program, place
+from replax._src.execution.opaque import BodyChangedError, UngroupedError
+from replax._src.execution.program import MixedDevicesError, Program
 from replax._src.execution.signature import (
     HostValueError,
     Static,
     check_against,
-    kind_of_leaf,
 )
 from replax._src.replica import scope
-from replax._src.topology.topology import Topology
 from replax._src.values import host
-from replax._src.values.distributed import PerReplica, Spread
 
 __all__ = ["Function", "function"]
 
@@ -182,71 +177,22 @@ class Function(Generic[P, R]):
         captures = self._captures
         if captures is None or not captures.still_hold():
             captures = self._captures = Captures.of(self._function)
-        leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
-        kinds: list[Any] = []
-        inputs: list[Any] = []
-        per_replica: list[PerReplica] = []
-        for leaf in leaves:
-            if isinstance(leaf, ArrayClass):
-                kinds.append((leaf.shape, leaf.dtype, leaf.weak_type))
-                inputs.append(leaf)
-            elif isinstance(leaf, PerReplica) and not leaf.is_on_host():
-                per_replica.append(leaf)
-                kinds.append("per replica")
-                inputs.append(leaf)
-            else:
-                kind = kind_of_leaf(leaf, static_numbers=self._static_numbers)
-                kinds.append(kind)
-                if type(kind) is tuple:
-                    inputs.append(
-                        host.canonical(leaf, "an argument")
-                        if not host.is_number(leaf)
-                        else _checked(leaf)
-                    )
-        topology, parts = self._stacked(per_replica, captures.arrays)
-        grouping = _grouping(parts, topology)
-        for position, value in enumerate(inputs):
-            if isinstance(value, PerReplica):
-                inputs[position] = value.stack(topology, "an argument")[0]
+        call = Call(args, kwargs, captures.arrays, static_numbers=self._static_numbers)
         here = scope.current()
         key = (
             captures.key,
-            treedef,
-            tuple(kinds),
-            tuple((p[0].shape, p[0].dtype, grouping.by_class(p[1])) for p in parts),
-            grouping.counts,
-            None if here is None else id(here.strategy),
+            call.treedef,
+            tuple(call.kinds),
+            None if here is None else here.strategy,
             jax_compat.setting("jax_enable_x64"),
-            self._static_numbers,
+            call.layouts,
         )
         entry = self._programs.get(key)
         if entry is None or not entry.holds(captures.arrays):
             entry = self._shared_entry(key, captures.arrays)
         if entry is None:
-            entry = self._compiled(
-                key,
-                treedef,
-                leaves,
-                kinds,
-                parts[: len(per_replica)],
-                grouping,
-                captures,
-            )
-        program = entry.program
-        for position, value in enumerate(inputs):
-            if isinstance(value, ArrayClass) and value.committed:
-                inputs[position] = place(value, program.topology)
-        return program(inputs, grouping.ids, captures.arrays)
-
-    def _stacked(
-        self, arguments: list[PerReplica], captured: list[Any]
-    ) -> tuple[Any, list[Any]]:
-        """The per-replica values of a call, stacked over their topology."""
-        values = arguments + [c for c in captured if isinstance(c, PerReplica)]
-        if not values:
-            return None, []
-        topology = _topology_of(values)
-        return topology, [value.stack(topology, "an argument") for value in values]
+            entry = self._compiled(key, call, captures)
+        return entry.program(call, captures.arrays)
 
     def _shared_entry(self, key: Any, captured: Sequence[Any]) -> _Entry | None:
         with _lock:
@@ -264,65 +210,44 @@ class Function(Generic[P, R]):
 
     # --- compiling --------------------------------------------------------------
 
-    def _compiled(
-        self,
-        key: Any,
-        treedef: jax.tree_util.PyTreeDef,
-        leaves: Sequence[Any],
-        kinds: Sequence[Any],
-        parts: Sequence[Any],
-        grouping: Grouping,
-        captures: Captures,
-    ) -> _Entry:
-        topology = _topology_of([x for x in leaves if isinstance(x, PerReplica)])
-        described = _described(leaves, kinds, parts, topology)
-        arguments = [
-            Spread(d.aval, grouping.by_class(d.shapes), d.topology)
-            if isinstance(d, PerReplicaArgument)
-            else d
-            for d in described
-            if isinstance(d, (PerReplicaArgument, jax.core.ShapedArray))
-        ]
-        # The same call but for the shapes of per-replica values shares a body.
-        body_key = (*key[:3], *key[5:])
-        program = None
-        if body_key in self._bodies:
-            program = self._replayed(body_key, arguments, grouping, captures)
+    def _compiled(self, key: Any, call: Call, captures: Captures) -> _Entry:
+        described = call.described()
+        # The same call but for the layouts of per-replica values shares a body.
+        body_key = key[:-1]
+        program = self._replayed(body_key, call, described, captures)
         if program is None:
             body = trace_body(
                 self._function,
-                treedef,
+                call.treedef,
                 described,
-                grouping,
+                call.grouping,
                 may_create=not self._programs,
             )
-            program = Program(body, arguments, grouping, captures.arrays)
+            program = Program(body, described, call.grouping, captures.arrays)
             self._bodies[body_key] = body
         if captures.ignore_changes():
             captures = self._captures = Captures.of(self._function)
             key = (captures.key, *key[1:])
-            self._bodies[(*key[:3], *key[5:])] = self._bodies[body_key]
+            self._bodies[key[:-1]] = self._bodies[body_key]
         entry = _Entry(program, captures.arrays)
         self._keep(key, entry)
         with _lock:
             _shared[key] = entry
             if len(_shared) > _SHARED_LIMIT:
                 _shared.popitem(last=False)
-        self._count_compile(kinds)
+        self._count_compile(call.kinds)
         return entry
 
     def _replayed(
-        self,
-        body_key: Any,
-        arguments: Sequence[Any],
-        grouping: Grouping,
-        captures: Captures,
+        self, body_key: Any, call: Call, described: Sequence[Any], captures: Captures
     ) -> Program | None:
+        """A program for other shapes from a body that was traced before."""
+        body = self._bodies.get(body_key)
+        if body is None:
+            return None
         try:
-            program = Program(
-                self._bodies[body_key], arguments, grouping, captures.arrays
-            )
-            program.try_to_lower(arguments)
+            program = Program(body, described, call.grouping, captures.arrays)
+            program.trace()
         except BodyChangedError:
             return None
         return program
@@ -352,71 +277,6 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<replax.function {self._name}>"
-
-
-def _checked(number: Any) -> Any:
-    if type(number) is int:
-        host.check_fits(number, "an argument")
-    return number
-
-
-def _topology_of(values: Sequence[PerReplica]) -> Topology | None:
-    """The replicas that per-replica values are spread over."""
-    for value in values:
-        if value.topology is not None:
-            return value.topology
-    if not values:
-        return None
-    here = scope.current()
-    if here is not None and here.topology.num_replicas == len(values[0].values):
-        return here.topology
-    devices = [v.device for v in values[0].values if isinstance(v, ArrayClass)]
-    if len(devices) == len(set(devices)) == len(values[0].values):
-        return Topology.of_local_devices(devices)
-    msg = (
-        f"a PerReplica of {len(values[0].values)} host values was given, and it is not "
-        f"known on which devices; make it with "
-        f"strategy.experimental_distribute_values_from_function"
-    )
-    raise ValueError(msg)
-
-
-def _grouping(parts: Sequence[Any], topology: Topology | None) -> Grouping:
-    if topology is None:
-        return Grouping((0,), (1,))
-    if all(len(set(shapes)) == 1 for _, shapes in parts):
-        count = topology.num_replicas
-        return Grouping((0,) * count, (count,))
-    return Grouping.of(list(zip(*(shapes for _, shapes in parts), strict=True)))
-
-
-def _described(
-    leaves: Sequence[Any],
-    kinds: Sequence[Any],
-    parts: Sequence[Any],
-    topology: Topology | None,
-) -> list[Any]:
-    """The leaves of a call as the body is traced with them."""
-    remaining = iter(parts)
-    described: list[Any] = []
-    for leaf, kind in zip(leaves, kinds, strict=True):
-        if kind == "per replica":
-            stacked, shapes = next(remaining)
-            aval = jax.core.ShapedArray(stacked.shape, stacked.dtype)
-            assert topology is not None
-            described.append(PerReplicaArgument(aval, shapes, topology))
-        elif isinstance(leaf, ArrayClass):
-            described.append(
-                jax.core.ShapedArray(leaf.shape, leaf.dtype, weak_type=leaf.weak_type)
-            )
-        elif type(kind) is tuple and kind[0] == "array":
-            described.append(jax.core.ShapedArray(kind[1], kind[2]))
-        elif type(kind) is tuple:
-            dtype = jax.dtypes.canonicalize_dtype(np.asarray(leaf).dtype)
-            described.append(jax.core.ShapedArray((), dtype, weak_type=True))
-        else:
-            described.append(leaf)
-    return described
 
 
 def _first(error: BaseException) -> str:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import jax
+import jax.numpy as jnp
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive
 
 from replax._src.core import jax_compat
@@ -143,7 +144,11 @@ def _plain(value: Any) -> Any:
 
 def _evaluate(eqn: JaxprEqn, operands: list[Any]) -> Any:
     for atom, value in zip(eqn.invars, operands, strict=True):
-        if tuple(jax.numpy.shape(value)) != tuple(atom.aval.shape):
+        if jnp.shape(value) != _shape_of(atom):
             raise BodyChangedError
     results = jax_compat.bind_eqn(eqn, operands)
     return results if eqn.primitive.multiple_results else [results]
+
+
+def _shape_of(atom: Any) -> Shape:
+    return tuple(atom.aval.shape)

@@ -7,12 +7,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import jax_compat
 from replax._src.core.jax_compat import ArrayClass
-from replax._src.execution.body import Body, Output
+from replax._src.execution.body import Body, Output, PerReplicaArgument
+from replax._src.execution.call import Call
 from replax._src.execution.opaque import Classes, Grouping, replay
 from replax._src.replica.randomness import RandomState
 from replax._src.topology import window
@@ -35,8 +37,7 @@ class Program:
 
     Args:
       body: What was traced.
-      arguments: The types of the arguments: ShapedArrays, and a Spread of one for each
-        per-replica value.
+      described: The leaves of the call: types in place of arrays.
       grouping: Which replicas have the same shapes.
       captured: Arrays that the function closes over and that may be other ones at the
         next call; each is found among the constants of the body by identity.
@@ -45,14 +46,14 @@ class Program:
     def __init__(
         self,
         body: Body,
-        arguments: Sequence[Any],
+        described: Sequence[Any],
         grouping: Grouping,
         captured: Sequence[Any],
     ) -> None:
         self.topology = _one_topology(body.topologies)
         self._body = body
         self._counts = grouping.counts
-        self._arguments = tuple(arguments)
+        self._arguments = _argument_types(described, grouping)
         self._constants = [_Constant(c, captured) for c in body.lifted.constants]
         self._inputs = [
             _SourceInput(source, self.topology, written=source in body.written)
@@ -82,7 +83,7 @@ class Program:
             stores.append((source.variable.store, source.written))
         return stores
 
-    def _compiled(self) -> Callable[..., Any]:
+    def _compiled(self) -> Any:
         (closed,) = self._body.lifted.traces
         uniform = len(self._counts) == 1
 
@@ -99,8 +100,9 @@ class Program:
             for i, output in enumerate(outputs):
                 if isinstance(output, Spread):
                     self._shapes[i] = output.shapes
-                    output = output.stacked
-                arrays.append(output)
+                    arrays.append(output.stacked)
+                else:
+                    arrays.append(output)
             if self._needs_token:
                 arrays.append(jnp.zeros((), np.int32))
             return arrays
@@ -163,34 +165,41 @@ class Program:
         moving = {c.index for c in self._constants if c.index is not None}
         return frozenset(moving)
 
-    def try_to_lower(self, arguments: Sequence[Any]) -> None:
-        """Traces the program; a body that does not fit the shapes is found here."""
+    def trace(self) -> None:
+        """Traces the program; that the body does not fit the shapes is found here."""
+        self._call.trace(*self._input_types())
+
+    def _input_types(self) -> list[Any]:
         avals: list[Any] = []
         if len(self._counts) > 1:
-            avals.append(jax.ShapeDtypeStruct((sum(self._counts),), np.int32))
-        for argument in arguments:
-            aval = argument.stacked if isinstance(argument, Spread) else argument
-            avals.append(aval)
+            avals.append(jax.core.ShapedArray((sum(self._counts),), np.dtype("int32")))
+        avals += [a.stacked if isinstance(a, Spread) else a for a in self._arguments]
         for source_avals in self._body.lifted.avals:
             avals += source_avals
         avals += [jax.typeof(c) for c in self._body.lifted.constants]
-        self._call.trace(*(jax.ShapeDtypeStruct(a.shape, a.dtype) for a in avals))
+        return [
+            jax.ShapeDtypeStruct(a.shape, a.dtype, weak_type=a.weak_type) for a in avals
+        ]
 
     # --- calling ----------------------------------------------------------------
 
-    def __call__(
-        self, arguments: list[Any], ids: tuple[int, ...], captured: Sequence[Any]
-    ) -> Any:
+    def __call__(self, call: Call, captured: Sequence[Any]) -> Any:
         """Runs the program.
 
         Args:
-          arguments: The arrays among the arguments; stacked ones for per-replica
-            values.
-          ids: The shape class of each replica.
+          call: The arguments.
           captured: What the function closes over now.
         """
+        ids = call.grouping.ids
         flat = [] if len(self._counts) == 1 else [self._ids_on_device(ids)]
-        flat += arguments
+        stacks = iter(call.stacks)
+        for value in call.inputs:
+            if value is None:
+                flat.append(next(stacks))
+            elif type(value) is ArrayClass and value.committed:
+                flat.append(place(value, self.topology))
+            else:
+                flat.append(value)
         if self._fast_stores is not None:
             for store, donated in self._fast_stores:
                 flat += store.release() if donated and store.exposed else store.whole
@@ -304,6 +313,17 @@ class _Constant:
         elif self._index is None:
             self._last = self._placed = placed
         return placed
+
+
+def _argument_types(described: Sequence[Any], grouping: Grouping) -> tuple[Any, ...]:
+    """The types of the inputs; a Spread of one for each per-replica value."""
+    return tuple(
+        Spread(leaf.aval, grouping.by_class(leaf.shapes), leaf.topology)
+        if isinstance(leaf, PerReplicaArgument)
+        else leaf
+        for leaf in described
+        if isinstance(leaf, (PerReplicaArgument, jax.core.ShapedArray))
+    )
 
 
 def place(value: Any, topology: Topology) -> Any:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.core
 import numpy as np
 
 from replax._src.core.jax_compat import ArrayClass

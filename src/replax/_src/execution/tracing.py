@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -35,7 +36,7 @@ _numbers = itertools.count(1)
 
 
 @contextlib.contextmanager
-def tracing(frame: _Frame) -> Iterator[None]:
+def tracing(frame: ProgramFrame | StepFrame) -> Generator[None]:
     """Runs a function's body for ``frame``; entered when its trace has begun."""
     frame.trace = jax_compat.current_trace()
     with scope.enter_frame(frame), _trace_number(next(_numbers)):
@@ -184,6 +185,16 @@ class StepFrame(_Frame):
 
     def creates_variable(self) -> None:
         """Variables with constant initial values may be made in a first step."""
+
+    def initialise(self, variable: Variable, leaves: Leaves) -> None:
+        """Refuses an initial value that each replica would compute by itself."""
+        del leaves
+        msg = (
+            f"the initial value of variable {variable.name!r} is computed in a "
+            f"compiled step, where it has no value yet; create the variable before "
+            f"the step, or give a callable: Variable(lambda: jnp.zeros(3))"
+        )
+        raise ValueError(msg)
 
     def check_unreduced(self, variable: Variable, leaves: Leaves) -> None:
         """Notes that replicas assign these leaves without any aggregation."""

@@ -96,7 +96,8 @@ def create(
         owned=place is not None and not place.is_default,
     )
     topology = place.topology if place is not None else Topology.of_default_device()
-    variable = _Registry.make(recipe, topology)
+    with jax.ensure_compile_time_eval():
+        variable = _Registry.make(recipe, topology)
     if traced:
         _initialise_later(variable, leaves)
     return variable
@@ -190,7 +191,7 @@ def _placeholder(leaf: jax.Array) -> jax.Array:
 def _initialise_later(variable: Any, leaves: tuple[jax.Array, ...]) -> None:
     """Leaves it to the function being traced to compute the initial value."""
     frame = scope.current_frame()
-    if frame is None or frame.per_replica:
+    if frame is None:
         msg = (
             f"the initial value of variable {variable.name!r} is being traced, so that "
             f"it has no value yet; create the variable before the step, or give a "

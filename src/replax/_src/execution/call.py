@@ -1,0 +1,174 @@
+"""One call of a function: its arguments, sorted by what a program does with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.core
+import numpy as np
+
+from replax._src.core.jax_compat import ArrayClass
+from replax._src.execution.body import PerReplicaArgument
+from replax._src.execution.eager import is_handle
+from replax._src.execution.opaque import Grouping
+from replax._src.execution.signature import kind_of_leaf
+from replax._src.replica import scope
+from replax._src.topology.topology import Topology
+from replax._src.values import host
+from replax._src.values.distributed import PerReplica
+
+__all__ = ["Call"]
+
+_PER_REPLICA = "per replica"
+_ONE_CLASS = Grouping((0,), (1,))
+
+
+class Call:
+    """The arguments of one call.
+
+    Args:
+      args: The positional arguments.
+      kwargs: The arguments by name.
+      captured: Arrays that the function closes over.
+      static_numbers: Whether Python numbers are part of the program.
+
+    Attributes:
+      treedef: Structure of the arguments.
+      kinds: For each leaf what it is, apart from its numbers.
+      inputs: The arrays and numbers that are given to the program; None where a
+        per-replica value stands, whose stacked array is in ``stacks``.
+      stacks: The stacked arrays of per-replica arguments.
+      layouts: The shapes of the per-replica values, and which replicas are alike.
+      grouping: Which replicas have the same shapes.
+    """
+
+    __slots__ = (
+        "_leaves",
+        "_parts",
+        "_topology",
+        "grouping",
+        "inputs",
+        "kinds",
+        "layouts",
+        "stacks",
+        "treedef",
+    )
+
+    def __init__(
+        self, args: Any, kwargs: Any, captured: Sequence[Any], *, static_numbers: bool
+    ) -> None:
+        leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
+        self._leaves = leaves
+        self.treedef = treedef
+        kinds: list[Any] = []
+        inputs: list[Any] = []
+        values: list[PerReplica] = []
+        for position, leaf in enumerate(leaves):
+            if type(leaf) is ArrayClass:
+                kinds.append((leaf.shape, leaf.dtype, leaf.weak_type))
+                inputs.append(leaf)
+            elif type(leaf) is PerReplica and not leaf.is_on_host():
+                kinds.append(_PER_REPLICA)
+                inputs.append(None)
+                values.append(leaf)
+            else:
+                kind = kind_of_leaf(leaf, static_numbers=static_numbers)
+                kinds.append(kind)
+                if type(kind) is tuple:
+                    inputs.append(self._on_host(leaf, position))
+        self.kinds = kinds
+        self.inputs = inputs
+        self._arrange(values, captured)
+
+    def _arrange(self, values: list[PerReplica], captured: Sequence[Any]) -> None:
+        number = len(values)
+        if captured:
+            values = values + [c for c in captured if type(c) is PerReplica]
+        if not values:
+            self._topology, self._parts, self.stacks = None, [], []
+            self.grouping, self.layouts = _ONE_CLASS, ()
+            return
+        topology = _topology_of(values)
+        parts = [value.stack(topology, "a per-replica value") for value in values]
+        self._topology = topology
+        self._parts = parts[:number]
+        self.stacks = [stacked for stacked, _ in self._parts]
+        if all(shapes.count(shapes[0]) == len(shapes) for _, shapes in parts):
+            count = topology.num_replicas
+            self.grouping = Grouping((0,) * count, (count,))
+            self.layouts = tuple((s.shape, s.dtype) for s, _ in parts)
+            return
+        rows = zip(*(shapes for _, shapes in parts), strict=True)
+        self.grouping = grouping = Grouping.of(list(rows))
+        self.layouts = (
+            grouping.counts,
+            *((s.dtype, grouping.by_class(shapes)) for s, shapes in parts),
+        )
+
+    def _on_host(self, leaf: Any, position: int) -> Any:
+        """A host value as an input; its place in the arguments is named if it fails."""
+        try:
+            if host.is_number(leaf):
+                if type(leaf) is int:
+                    host.check_fits(leaf, "it")
+                return leaf
+            return host.canonical(leaf, "it")
+        except OverflowError as error:
+            tree = self.treedef.unflatten(range(len(self._leaves)))
+            paths = jax.tree_util.tree_leaves_with_path(tree)
+            where = next(path for path, number in paths if number == position)
+            msg = f"argument {_spelled(where)}: {error}"
+            raise OverflowError(msg) from None
+
+    def described(self) -> list[Any]:
+        """The leaves as the body is traced with them: types in place of arrays."""
+        parts = iter(self._parts)
+        described: list[Any] = []
+        for leaf, kind in zip(self._leaves, self.kinds, strict=True):
+            if kind is _PER_REPLICA:
+                stacked, shapes = next(parts)
+                aval = jax.core.ShapedArray(stacked.shape, stacked.dtype)
+                assert self._topology is not None
+                described.append(PerReplicaArgument(aval, shapes, self._topology))
+            elif type(leaf) is ArrayClass:
+                described.append(
+                    jax.core.ShapedArray(
+                        leaf.shape, leaf.dtype, weak_type=leaf.weak_type
+                    )
+                )
+            elif type(kind) is tuple and kind[0] == "array":
+                described.append(jax.core.ShapedArray(kind[1], kind[2]))
+            elif type(kind) is tuple:
+                dtype = jax.dtypes.canonicalize_dtype(np.asarray(leaf).dtype)
+                described.append(jax.core.ShapedArray((), dtype, weak_type=True))
+            else:
+                described.append(leaf)
+        return described
+
+
+def _spelled(path: Any) -> str:
+    """Where a leaf is, as it would be written behind ``args`` or ``kwargs``."""
+    first, *rest = path
+    return f"{'' if first.idx == 0 else 'by name '}{jax.tree_util.keystr(tuple(rest))}"
+
+
+def _topology_of(values: Sequence[PerReplica]) -> Topology:
+    """The replicas that per-replica values are spread over."""
+    for value in values:
+        if value.topology is not None:
+            return value.topology
+    parts = values[0].values
+    here = scope.current()
+    if here is not None and here.topology.num_replicas == len(parts):
+        return here.topology
+    devices = [v.device for v in parts if isinstance(v, ArrayClass)]
+    if len(devices) == len(set(devices)) == len(parts):
+        return Topology.of_local_devices(devices)
+    msg = (
+        f"a PerReplica of {len(parts)} host values was given, and it is not known on "
+        f"which devices; make it with "
+        f"strategy.experimental_distribute_values_from_function"
+    )
+    raise ValueError(msg)

@@ -1,0 +1,234 @@
+"""A step as it was traced for replicas of one shape."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax.extend.core import ClosedJaxpr
+
+from replax._src.execution import divergence
+from replax._src.execution.eager import is_handle, unreduced_error
+from replax._src.execution.inputs import lift
+from replax._src.execution.tracing import StepFrame, tracing
+from replax._src.replica import collectives, scope
+from replax._src.replica.randomness import RandomState
+from replax._src.replica.replica_context import ReplicaContext
+from replax._src.topology.topology import REPLICA_AXIS, Topology
+from replax._src.values import host
+from replax._src.values.distributed import DistributedValues, PerReplica, Spread
+from replax._src.values.variable import Variable
+
+__all__ = ["ClassTrace", "StepCall", "StepOutput"]
+
+
+@dataclasses.dataclass(frozen=True)
+class StepOutput:
+    """A leaf of a step's result that is the ``number``-th output."""
+
+    number: int
+
+
+@dataclasses.dataclass(frozen=True)
+class StepCall:
+    """What is called on every replica.
+
+    Attributes:
+      function: The step.
+      arguments: Makes its arguments of the inputs of one replica.
+      num_own: How many inputs each replica has of its own; the others follow.
+      place: The strategy's scope.
+      random: The strategy's random numbers.
+    """
+
+    function: Callable[..., Any]
+    arguments: Callable[[Sequence[Any]], tuple[tuple[Any, ...], dict[str, Any]]]
+    num_own: int
+    place: scope.Place
+    random: RandomState
+
+    @property
+    def name(self) -> str:
+        """How to call the step in a message."""
+        return getattr(self.function, "__qualname__", repr(self.function))
+
+
+class ClassTrace:
+    """The trace of a step for one shape class.
+
+    Args:
+      call: What is called.
+      avals: The types of one replica's inputs.
+      totals: How many rows all replicas have at each ``all_gather``, if that is known.
+
+    Attributes:
+      treedef: Structure of the result.
+      leaves: The leaves of the result: a StepOutput, or the value itself.
+      written: The variables that are assigned, whose leaves follow the result.
+      gathered: How many rows this class has at each ``all_gather``.
+    """
+
+    treedef: jax.tree_util.PyTreeDef
+    leaves: tuple[Any, ...]
+
+    def __init__(
+        self, call: StepCall, avals: Sequence[Any], totals: list[int] | None
+    ) -> None:
+        topology = call.place.topology
+        self._call = call
+        self._frame = StepFrame(topology, totals)
+        axis_env = [(REPLICA_AXIS, topology.num_replicas)]
+        self._closed = jax.make_jaxpr(self._body, axis_env=axis_env)(*avals)
+        self._num_inputs = len(avals)
+        self.written = tuple(self._frame.written)
+        self.gathered = self._frame.gathered
+        self._prove_common()
+
+    def _body(self, *inputs: Any) -> list[Any]:
+        call = self._call
+        with tracing(self._frame):
+            count = call.place.topology.num_replicas
+            replica_id = collectives.replica_id_p.bind(num_replicas=count)
+            run = _CompiledRun(self._frame, call, replica_id)
+            context = ReplicaContext(
+                call.place.strategy, call.place.topology, replica_id, run
+            )
+            args, kwargs = call.arguments(inputs)
+            with scope.enter(dataclasses.replace(call.place, replica=context)):
+                result = call.function(*args, **kwargs)
+            return self._outputs_of(result)
+
+    def _outputs_of(self, result: Any) -> list[Any]:
+        """What the trace puts out: the result, the variables, and what is checked."""
+        flat, self.treedef = jax.tree_util.tree_flatten(result, is_leaf=is_handle)
+        outputs: list[Any] = []
+        leaves: list[Any] = []
+        for leaf in flat:
+            if host.is_array(leaf):
+                leaves.append(StepOutput(len(outputs)))
+                outputs.append(jnp.asarray(leaf))
+            else:
+                leaves.append(leaf)
+        self.leaves = tuple(leaves)
+        for variable in self._frame.written:
+            outputs += self._frame.present(variable)
+        for unreduced in self._frame.unreduced:
+            outputs += unreduced.leaves
+        return outputs
+
+    @property
+    def num_results(self) -> int:
+        """How many outputs are the result."""
+        return sum(isinstance(leaf, StepOutput) for leaf in self.leaves)
+
+    def closed(self, order: Sequence[Variable]) -> ClosedJaxpr:
+        """The jaxpr, with the variables' leaves in the given order."""
+        jaxpr = self._closed.jaxpr
+        outvars = list(jaxpr.outvars[: self.num_results])
+        position = self.num_results
+        found: dict[Variable, list[Any]] = {}
+        for variable in self.written:
+            width = len(variable.specs)
+            found[variable] = list(jaxpr.outvars[position : position + width])
+            position += width
+        for variable in order:
+            outvars += found[variable]
+        return ClosedJaxpr(jaxpr.replace(outvars=outvars), self._closed.consts)
+
+    def require_same_form(self, other: ClassTrace) -> None:
+        """Refuses replicas that would return or assign different things."""
+        name = self._call.name
+        if other.treedef != self.treedef or other.leaves != self.leaves:
+            msg = (
+                f"{name} returns {_form(self)} on replicas with one local shape and "
+                f"{_form(other)} on replicas with another; return the same structure "
+                f"and the same plain values whatever the number of rows"
+            )
+            raise ValueError(msg)
+        if set(other.written) != set(self.written):
+            names = {v.name for v in set(other.written) ^ set(self.written)}
+            msg = (
+                f"{name} assigns {', '.join(sorted(names))} on replicas with some "
+                f"local shapes only; assign the same variables whatever the number of "
+                f"rows"
+            )
+            raise ValueError(msg)
+
+    def _prove_common(self) -> None:
+        """Shows that what is assigned without aggregation is equal on all replicas."""
+        if not self._frame.unreduced:
+            return
+        lifted = lift(self._closed)
+        own = self._call.num_own
+        varying = [True] * own + [False] * (self._num_inputs - own)
+        for source, avals in zip(lifted.sources, lifted.avals, strict=True):
+            differs = isinstance(source, Variable) and source.store.stacked
+            varying += [differs] * len(avals)
+        varying += [False] * len(lifted.constants)
+        outputs = divergence.varying_outputs(lifted.traces[0], varying)
+        position = self.num_results + sum(len(v.specs) for v in self._frame.written)
+        for unreduced in self._frame.unreduced:
+            width = len(unreduced.leaves)
+            if any(outputs[position : position + width]):
+                raise unreduced_error(
+                    unreduced.variable.name,
+                    unreduced.where,
+                    "it is computed from what each replica has of its own",
+                )
+            position += width
+
+
+class _CompiledRun:
+    """How the replica context of a compiled step reaches the other replicas."""
+
+    def __init__(self, frame: StepFrame, call: StepCall, replica_id: Any) -> None:
+        self._frame = frame
+        self._call = call
+        self._replica_id = replica_id
+
+    def merge(
+        self, function: Callable[..., Any], args: Sequence[Any], kwargs: dict[str, Any]
+    ) -> Any:
+        """Calls ``function`` once, on the values of all replicas."""
+        place = self._call.place
+
+        def gathered(leaf: Any) -> Any:
+            return _gathered(leaf, place.topology) if host.is_array(leaf) else leaf
+
+        def mine(leaf: Any) -> Any:
+            if not isinstance(leaf, DistributedValues) or isinstance(leaf, Variable):
+                return leaf
+            return jnp.stack(leaf.values)[self._replica_id]
+
+        all_args, all_kwargs = jax.tree.map(gathered, (args, kwargs), is_leaf=is_handle)
+        with scope.enter(place):
+            result = function(place.strategy, *all_args, **all_kwargs)
+        return jax.tree.map(mine, result, is_leaf=is_handle)
+
+    def gather_total(self, size: int) -> int:
+        """How many rows all replicas have, when this one has ``size``."""
+        return self._frame.gather_total(size)
+
+    def seed_and_step(self) -> jax.Array:
+        """Seed and number of the step."""
+        return self._frame.seed_and_step(self._call.random)
+
+
+def _gathered(leaf: Any, topology: Topology) -> PerReplica:
+    count = topology.num_replicas
+    row = jnp.asarray(leaf)[None]
+    rows = collectives.all_gather_p.bind(
+        row, axis=0, size=1, total=count, num_replicas=count
+    )
+    return PerReplica.of_spread(Spread(rows, (row.shape[1:],), topology))
+
+
+def _form(trace: ClassTrace) -> str:
+    shown = [
+        "an array" if isinstance(leaf, StepOutput) else repr(leaf)
+        for leaf in trace.leaves
+    ]
+    return str(trace.treedef.unflatten(shown))

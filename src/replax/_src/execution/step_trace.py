@@ -1,0 +1,153 @@
+"""A step as it was traced for all local shapes of a program."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.core
+
+from replax._src.execution import ragged
+from replax._src.execution.class_trace import ClassTrace, StepCall, StepOutput
+from replax._src.execution.inputs import Lifted, lift_all
+from replax._src.topology.topology import Topology
+from replax._src.values.variable import Variable
+
+__all__ = ["StepTrace", "trace_step"]
+
+Shape = tuple[int, ...]
+
+_MAX_PASSES = 5
+
+
+@dataclasses.dataclass(frozen=True)
+class StepTrace:
+    """A step traced for one set of local shapes.
+
+    Attributes:
+      lifted: A jaxpr for each shape class, and what they need.
+      treedef: Structure of the result.
+      leaves: The leaves of the result: a StepOutput, or the value itself.
+      written: The variables that are assigned, whose leaves follow the result.
+      merged: The program of a ragged step; None if all replicas have one shape.
+      shapes: For each output its shape in each class.
+    """
+
+    lifted: Lifted
+    treedef: jax.tree_util.PyTreeDef
+    leaves: tuple[Any, ...]
+    written: tuple[Variable, ...]
+    merged: ragged.MergedStep | None
+    shapes: tuple[tuple[Shape, ...], ...]
+
+    @property
+    def num_results(self) -> int:
+        """How many outputs are the result."""
+        return sum(isinstance(leaf, StepOutput) for leaf in self.leaves)
+
+    @property
+    def inputs_differ(self) -> list[bool]:
+        """For each input after the arguments, whether each replica has its own."""
+        flags: list[bool] = []
+        for source, avals in zip(self.lifted.sources, self.lifted.avals, strict=True):
+            own = isinstance(source, Variable) and source.store.stacked
+            flags += [own] * len(avals)
+        return flags + [False] * len(self.lifted.constants)
+
+    @property
+    def outputs_differ(self) -> list[bool]:
+        """For each output, whether each replica has its own."""
+        written = [v.store.stacked for v in self.written for _ in v.specs]
+        return [True] * self.num_results + written
+
+    def output_avals(self, topology: Topology) -> tuple[Any, ...]:
+        """The types of the outputs, with the replicas' own ones stacked."""
+        avals: list[Any] = []
+        for shapes, aval, differs in zip(
+            self.shapes,
+            self.lifted.traces[0].out_avals,
+            self.outputs_differ,
+            strict=True,
+        ):
+            shape = tuple(max(dims) for dims in zip(*shapes, strict=True))
+            whole = (topology.num_replicas, *shape) if differs else shape
+            avals.append(jax.core.ShapedArray(whole, aval.dtype))
+        return tuple(avals)
+
+    def can_stand_for(self, recorded: StepTrace) -> bool:
+        """Whether this trace can be run where another one was recorded."""
+        return (
+            recorded.treedef == self.treedef
+            and recorded.leaves == self.leaves
+            and recorded.written == self.written
+            and recorded.lifted.sources == self.lifted.sources
+        )
+
+
+def trace_step(
+    call: StepCall, avals: Sequence[Sequence[Any]], counts: tuple[int, ...]
+) -> StepTrace:
+    """Traces a step once for each shape class.
+
+    Args:
+      call: What is called.
+      avals: The types of a replica's inputs, for each class.
+      counts: How many replicas are of each class.
+    """
+    totals: list[int] | None = None
+    for _ in range(_MAX_PASSES):
+        traces = [ClassTrace(call, types, totals) for types in avals]
+        if len(counts) == 1:
+            return _assembled(call, traces, counts)
+        found = _totals(traces, counts)
+        if found == (totals if totals is not None else _assumed(traces, counts)):
+            return _assembled(call, traces, counts)
+        totals = found
+    msg = (
+        f"the lengths that all_gather meets in {call.name} changed at each of "
+        f"{_MAX_PASSES} traces: the lengths of later ones depend on those of earlier "
+        f"ones; gather them in one all_gather, or pad to one length"
+    )
+    raise ValueError(msg)
+
+
+def _totals(traces: Sequence[ClassTrace], counts: tuple[int, ...]) -> list[int]:
+    """How many rows all replicas have, at each ``all_gather``."""
+    numbers = {len(trace.gathered) for trace in traces}
+    if len(numbers) > 1:
+        msg = (
+            f"all_gather is called {' or '.join(map(str, sorted(numbers)))} times, "
+            f"depending on the number of rows a replica has; all replicas have to "
+            f"meet in the same operations"
+        )
+        raise ValueError(msg)
+    return [
+        sum(size * count for size, count in zip(sizes, counts, strict=True))
+        for sizes in zip(*(trace.gathered for trace in traces), strict=True)
+    ]
+
+
+def _assumed(traces: Sequence[ClassTrace], counts: tuple[int, ...]) -> list[int] | None:
+    """The totals that the first pass took for granted, if all classes agree."""
+    total = sum(counts)
+    assumed = [[size * total for size in trace.gathered] for trace in traces]
+    return assumed[0] if all(a == assumed[0] for a in assumed) else None
+
+
+def _assembled(
+    call: StepCall, traces: Sequence[ClassTrace], counts: tuple[int, ...]
+) -> StepTrace:
+    first = traces[0]
+    for other in traces[1:]:
+        first.require_same_form(other)
+    lifted = lift_all([trace.closed(first.written) for trace in traces])
+    if len(counts) == 1:
+        merged = None
+        shapes = tuple((tuple(aval.shape),) for aval in lifted.traces[0].out_avals)
+    else:
+        num_replicas = call.place.topology.num_replicas
+        merged = ragged.merge(lifted.traces, counts, num_replicas)
+        shapes = tuple(merged.out_shapes)
+    return StepTrace(lifted, first.treedef, first.leaves, first.written, merged, shapes)
