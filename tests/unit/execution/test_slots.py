@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from replax._src.execution.slots import Slot, matched
 
 
-def types(*shapes, dtype=np.float32):
+def types(*shapes, dtype: type = np.float32):
     return [jax.ShapeDtypeStruct(shape, np.dtype(dtype)) for shape in shapes]
 
 
