@@ -7,15 +7,33 @@ from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import jax
+
+# `jax.extend` has these in public, but importing it takes a twentieth of the time that
+# importing all of JAX takes.
 from jax._src import core as _core
-from jax._src import source_info_util as _source_info_util
+from jax._src import source_info_util
 from jax._src import traceback_util as _traceback_util
 from jax._src import xla_bridge as _xla_bridge
 from jax._src.array import ArrayImpl as _ArrayImpl
-from jax.extend import core as extend_core
+from jax._src.core import (
+    ClosedJaxpr,
+    DropVar,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Primitive,
+    Var,
+)
 
 __all__ = [
     "ArrayClass",
+    "ClosedJaxpr",
+    "DropVar",
+    "Jaxpr",
+    "JaxprEqn",
+    "Literal",
+    "Primitive",
+    "Var",
     "axis_bound",
     "backends_are_initialized",
     "bind_eqn",
@@ -27,6 +45,7 @@ __all__ = [
     "on_trace",
     "register_internal_frames",
     "setting",
+    "source_info_util",
     "trace_of",
     "uncommitted",
 ]
@@ -49,13 +68,13 @@ def uncommitted(array: jax.Array) -> jax.Array:
 
 def current_trace() -> Any:
     """The trace that operations are recorded in right now."""
-    with extend_core.take_current_trace() as trace:
+    with _core.take_current_trace() as trace:
         return trace
 
 
 def on_trace(trace: Any) -> contextlib.AbstractContextManager[None]:
     """Records operations in ``trace``, however deep the running code is."""
-    return extend_core.set_current_trace(trace)
+    return _core.set_current_trace(trace)
 
 
 def trace_of(tracer: Any) -> Any:
@@ -73,17 +92,17 @@ def axis_bound(name: str, size: int) -> contextlib.AbstractContextManager[None]:
     return _core.extend_axis_env_nd([(name, size)])
 
 
-def eqn_location(eqn: extend_core.JaxprEqn) -> str:
+def eqn_location(eqn: JaxprEqn) -> str:
     """File, line and function of the user code that recorded an equation."""
-    return _source_info_util.summarize(eqn.source_info)
+    return source_info_util.summarize(eqn.source_info)
 
 
-def bind_eqn(eqn: extend_core.JaxprEqn, operands: Sequence[Any]) -> Any:
+def bind_eqn(eqn: JaxprEqn, operands: Sequence[Any]) -> Any:
     """Applies an equation to other operands, as the user code that recorded it."""
     params = eqn.primitive.get_bind_params(eqn.params)
-    stack = _source_info_util.current_name_stack() + eqn.source_info.name_stack
+    stack = source_info_util.current_name_stack() + eqn.source_info.name_stack
     frames = eqn.source_info.traceback
-    with _source_info_util.user_context(frames, name_stack=stack), eqn.ctx.manager:
+    with source_info_util.user_context(frames, name_stack=stack), eqn.ctx.manager:
         return eqn.primitive.bind(*operands, **params)
 
 
@@ -102,7 +121,7 @@ def is_recording_on(trace: Any) -> bool:
 
 def register_internal_frames(path: str) -> None:
     """Keeps files below ``path`` out of user tracebacks and source locations."""
-    _source_info_util.register_exclusion(path)
+    source_info_util.register_exclusion(path)
     _traceback_util.register_exclusion(path)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import JaxprEqn
 
+from replax._src.core.jax_compat import JaxprEqn
 from replax._src.execution.equations import location, operation
 
 __all__ = ["Arrangement", "shape_text"]

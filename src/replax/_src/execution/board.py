@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from jax.core import ShapedArray
-from jax.extend.core import Literal, Var
 
+from replax._src.core.jax_compat import Literal, Var
 from replax._src.execution.equations import Atom
 from replax._src.execution.flat_step import FlatStep
 from replax._src.execution.slots import Slot

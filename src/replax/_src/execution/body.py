@@ -10,8 +10,8 @@ import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Var
 
+from replax._src.core.jax_compat import ClosedJaxpr, Var
 from replax._src.execution.eager import is_handle
 from replax._src.execution.inputs import Lifted, lift
 from replax._src.execution.opaque import Grouping

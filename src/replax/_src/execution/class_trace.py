@@ -8,8 +8,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr
 
+from replax._src.core.jax_compat import ClosedJaxpr
 from replax._src.execution import divergence
 from replax._src.execution.eager import is_handle, unreduced_error
 from replax._src.execution.inputs import lift

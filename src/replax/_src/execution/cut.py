@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from jax.extend.core import JaxprEqn, Var
-
+from replax._src.core.jax_compat import JaxprEqn, Var
 from replax._src.execution.board import Board, Home
 from replax._src.execution.equations import Atom, type_of, variables
 from replax._src.execution.flat_step import FlatStep

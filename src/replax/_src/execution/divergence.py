@@ -9,8 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal, Var
-
+from replax._src.core.jax_compat import ClosedJaxpr, JaxprEqn, Literal, Var
 from replax._src.execution.equations import (
     Atom,
     called_jaxpr,

@@ -7,10 +7,16 @@ from collections.abc import Generator, Iterable, Mapping, Sequence
 from typing import Any
 
 import jax
-from jax.extend import source_info_util
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
-from replax._src.core.jax_compat import eqn_location
+from replax._src.core.jax_compat import (
+    ClosedJaxpr,
+    Jaxpr,
+    JaxprEqn,
+    Literal,
+    Var,
+    eqn_location,
+    source_info_util,
+)
 from replax._src.replica.collectives import COLLECTIVES
 from replax._src.topology.topology import REPLICA_AXIS
 

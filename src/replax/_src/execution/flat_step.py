@@ -6,9 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from jax.extend.core import ClosedJaxpr, DropVar, JaxprEqn, Literal, Var
 from jax.interpreters import partial_eval
 
+from replax._src.core.jax_compat import ClosedJaxpr, DropVar, JaxprEqn, Literal, Var
 from replax._src.execution.equations import (
     Atom,
     called_jaxpr,

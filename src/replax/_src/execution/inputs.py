@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, Primitive, Var
+
+from replax._src.core.jax_compat import ClosedJaxpr, Primitive, Var
 
 __all__ = ["Lifted", "input_p", "lift", "lift_all"]
 

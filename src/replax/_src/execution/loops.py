@@ -11,8 +11,8 @@ from typing import Any, Protocol
 
 import jax
 from jax import lax
-from jax.extend.core import ClosedJaxpr, JaxprEqn
 
+from replax._src.core.jax_compat import ClosedJaxpr, JaxprEqn
 from replax._src.execution.arrangement import Arrangement
 from replax._src.execution.equations import closed, location, operation
 from replax._src.execution.meetings import Meeting, Run

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import JaxprEqn
 
+from replax._src.core.jax_compat import JaxprEqn
 from replax._src.execution.arrangement import Arrangement
 from replax._src.execution.equations import evaluate, operation, type_of
 from replax._src.execution.sameness import same_params

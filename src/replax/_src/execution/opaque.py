@@ -14,9 +14,9 @@ from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive
 
 from replax._src.core import jax_compat
+from replax._src.core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Primitive
 from replax._src.values.distributed import Spread
 
 __all__ = [

@@ -18,8 +18,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend.core import ClosedJaxpr, JaxprEqn
 
+from replax._src.core.jax_compat import ClosedJaxpr, JaxprEqn
 from replax._src.execution.arrangement import Arrangement
 from replax._src.execution.board import Board
 from replax._src.execution.cut import Cut

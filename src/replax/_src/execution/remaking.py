@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 
-from jax.extend.core import JaxprEqn, Var
-
+from replax._src.core.jax_compat import JaxprEqn, Var
 from replax._src.execution.equations import variables
 
 __all__ = ["is_layout", "kept_and_remade", "needed"]

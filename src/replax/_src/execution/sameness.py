@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 
+from replax._src.core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from replax._src.execution.equations import Atom
 
 __all__ = ["same_literal", "same_operation", "same_params"]

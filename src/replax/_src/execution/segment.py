@@ -12,8 +12,8 @@ from typing import Any
 
 import jax
 from jax import lax
-from jax.extend.core import JaxprEqn, Var
 
+from replax._src.core.jax_compat import JaxprEqn, Var
 from replax._src.execution.board import Board, Home
 from replax._src.execution.equations import Atom, evaluate, type_of, variables
 from replax._src.execution.remaking import needed

@@ -19,10 +19,9 @@ from typing import Any, Protocol
 import jax
 import jax.numpy as jnp
 from jax import lax
-from jax.extend.core import Primitive
 from jax.interpreters import ad, batching, mlir
 
-from replax._src.core.jax_compat import axis_bound
+from replax._src.core.jax_compat import Primitive, axis_bound
 from replax._src.replica import scope
 from replax._src.topology.topology import REPLICA_AXIS
 
