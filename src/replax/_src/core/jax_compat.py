@@ -10,6 +10,7 @@ import jax
 
 # `jax.extend` has these in public, but importing it takes a twentieth of the time that
 # importing all of JAX takes.
+from jax._src import config as _config
 from jax._src import core as _core
 from jax._src import source_info_util
 from jax._src import traceback_util as _traceback_util
@@ -42,13 +43,21 @@ __all__ = [
     "eqn_location",
     "is_recording_on",
     "is_staging",
+    "is_top_level",
     "on_trace",
     "register_internal_frames",
     "setting",
     "source_info_util",
     "trace_of",
     "uncommitted",
+    "x64",
 ]
+
+# Whether nothing is being traced or transformed: one attribute lookup and a comparison.
+is_top_level: Callable[[], bool] = _core.trace_ctx.is_top_level
+
+# The setting `jax_enable_x64` as this thread has it; `.value` is one lookup in C.
+x64: Any = _config.enable_x64
 
 # The concrete class behind `jax.Array`; a type test against it is one pointer
 # comparison, while `isinstance(x, jax.Array)` goes through a metaclass.

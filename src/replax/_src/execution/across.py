@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -20,6 +21,7 @@ from replax._src.topology import window
 from replax._src.topology.topology import Topology
 from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
+from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
 
 __all__ = ["gather", "reduce"]
@@ -39,7 +41,7 @@ def reduce(op: ReduceOp | str, value: Any, axis: Any, topology: Topology) -> Any
     """
     reduce_op = ReduceOp.of(op)
     axes = _checked_axes(axis)
-    leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=_is_whole)
+    leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=is_handle)
     if axes is not None and len(leaves) > 1:
         msg = (
             f"reduce with axis={axis} takes one value and was given a nest of "
@@ -52,13 +54,9 @@ def reduce(op: ReduceOp | str, value: Any, axis: Any, topology: Topology) -> Any
 
 def gather(value: Any, axis: int, topology: Topology) -> Any:
     """The values of all replicas, one after the other along ``axis``."""
-    leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=_is_whole)
+    leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=is_handle)
     joining = _Gathering(axis)
     return treedef.unflatten([_joined(leaf, joining, topology) for leaf in leaves])
-
-
-def _is_whole(value: Any) -> bool:
-    return isinstance(value, (DistributedValues, Variable))
 
 
 def _checked_axes(axis: Any) -> Axes:
@@ -285,7 +283,7 @@ class _Gathering(_Joining):
             raise ValueError(msg)
 
     def takes(self, value: PerReplica) -> bool:
-        return not value.is_on_host()
+        return not value.on_host
 
     def on_host(self, value: PerReplica) -> Any:
         return np.concatenate([np.asarray(v) for v in value.values], self.axis)

@@ -30,7 +30,10 @@ class Turns:
 
     def __init__(self, count: int) -> None:
         self._count = count
-        self._turn = [threading.Semaphore(0) for _ in range(count)]
+        # Held by whoever waits for the turn: handing over is releasing it.
+        self._turn = [threading.Lock() for _ in range(count)]
+        for lock in self._turn:
+            lock.acquire()
         self._started = [False] * count
         self._done = [False] * count
         self._waiting: dict[int, tuple[str, str, Any]] = {}
@@ -142,7 +145,7 @@ class Turns:
         for index in range(self._count):
             if not self._started[index]:
                 self._done[index] = True
-            elif not self._done[index]:
+            elif not self._done[index] and self._turn[index].locked():
                 self._turn[index].release()
         if all(self._done):
             self._all_done.set()

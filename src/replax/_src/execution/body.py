@@ -12,13 +12,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core.jax_compat import ClosedJaxpr, Var
-from replax._src.execution.eager import is_handle
 from replax._src.execution.inputs import Lifted, lift
 from replax._src.execution.opaque import Grouping
 from replax._src.execution.tracing import ProgramFrame, tracing
 from replax._src.topology.topology import Topology
 from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
+from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
 
 __all__ = ["Body", "Output", "PerReplicaArgument", "trace_body"]
@@ -193,7 +193,7 @@ class _Outputs:
         if isinstance(leaf, Variable):
             return None, None
         if isinstance(leaf, PerReplica):
-            if leaf.is_on_host():
+            if leaf.on_host:
                 return None, None
             if leaf.spread is None and self._frame.topologies:
                 for topology in self._frame.topologies:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,13 +12,13 @@ import numpy as np
 
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.execution.body import PerReplicaArgument
-from replax._src.execution.eager import is_handle
 from replax._src.execution.opaque import Grouping
 from replax._src.execution.signature import kind_of_leaf
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
 from replax._src.values import host
 from replax._src.values.distributed import PerReplica
+from replax._src.values.handle import is_handle
 
 __all__ = ["Call"]
 
@@ -39,14 +40,14 @@ class Call:
       kinds: For each leaf what it is, apart from its numbers.
       inputs: The arrays and numbers that are given to the program; None where a
         per-replica value stands, whose stacked array is in ``stacks``.
-      stacks: The stacked arrays of per-replica arguments.
+      stacks: The stacked arrays of per-replica arguments, and of captured ones.
       layouts: The shapes of the per-replica values, and which replicas are alike.
       grouping: Which replicas have the same shapes.
     """
 
     __slots__ = (
         "_leaves",
-        "_parts",
+        "_shapes",
         "_topology",
         "grouping",
         "inputs",
@@ -69,7 +70,7 @@ class Call:
             if type(leaf) is ArrayClass:
                 kinds.append((leaf.shape, leaf.dtype, leaf.weak_type))
                 inputs.append(leaf)
-            elif type(leaf) is PerReplica and not leaf.is_on_host():
+            elif type(leaf) is PerReplica and not leaf.on_host:
                 kinds.append(_PER_REPLICA)
                 inputs.append(None)
                 values.append(leaf)
@@ -80,31 +81,35 @@ class Call:
                     inputs.append(self._on_host(leaf, position))
         self.kinds = kinds
         self.inputs = inputs
-        self._arrange(values, captured)
-
-    def _arrange(self, values: list[PerReplica], captured: Sequence[Any]) -> None:
-        number = len(values)
         if captured:
-            values = values + [c for c in captured if type(c) is PerReplica]
-        if not values:
-            self._topology, self._parts, self.stacks = None, [], []
+            values += [c for c in captured if type(c) is PerReplica]
+        if values:
+            self._arrange(values)
+        else:
+            self._topology, self._shapes, self.stacks = None, None, []
             self.grouping, self.layouts = _ONE_CLASS, ()
-            return
-        topology = _topology_of(values)
-        parts = [value.stack(topology, "a per-replica value") for value in values]
+
+    def _arrange(self, values: list[PerReplica]) -> None:
+        """Stacks the per-replica values, and finds out which replicas are alike."""
+        topology, stacks, shapes = PerReplica.stack_all(values, _topology_of)
         self._topology = topology
-        self._parts = parts[:number]
-        self.stacks = [stacked for stacked, _ in self._parts]
-        if all(shapes.count(shapes[0]) == len(shapes) for _, shapes in parts):
-            count = topology.num_replicas
-            self.grouping = Grouping((0,) * count, (count,))
-            self.layouts = tuple((s.shape, s.dtype) for s, _ in parts)
+        self.stacks = stacks
+        if shapes is None:
+            self._shapes = None
+            self.grouping = _alike(topology.num_replicas)
+            layouts: list[Any] = []
+            for stacked in stacks:
+                layouts += (stacked.shape, stacked.dtype)
+            self.layouts = tuple(layouts)
             return
-        rows = zip(*(shapes for _, shapes in parts), strict=True)
-        self.grouping = grouping = Grouping.of(list(rows))
+        self._shapes = shapes
+        self.grouping = grouping = Grouping.of(list(zip(*shapes, strict=True)))
         self.layouts = (
             grouping.counts,
-            *((s.dtype, grouping.by_class(shapes)) for s, shapes in parts),
+            *(
+                (s.dtype, grouping.by_class(parts))
+                for s, parts in zip(stacks, shapes, strict=True)
+            ),
         )
 
     def _on_host(self, leaf: Any, position: int) -> Any:
@@ -122,16 +127,24 @@ class Call:
             msg = f"argument {_spelled(where)}: {error}"
             raise OverflowError(msg) from None
 
+    def _described_stack(self, position: int) -> PerReplicaArgument:
+        topology, stacked = self._topology, self.stacks[position]
+        assert topology is not None
+        aval = jax.core.ShapedArray(stacked.shape, stacked.dtype)
+        if self._shapes is None:
+            shapes = (tuple(stacked.shape[1:]),) * topology.num_replicas
+        else:
+            shapes = self._shapes[position]
+        return PerReplicaArgument(aval, shapes, topology)
+
     def described(self) -> list[Any]:
         """The leaves as the body is traced with them: types in place of arrays."""
-        parts = iter(self._parts)
+        position = 0
         described: list[Any] = []
         for leaf, kind in zip(self._leaves, self.kinds, strict=True):
             if kind is _PER_REPLICA:
-                stacked, shapes = next(parts)
-                aval = jax.core.ShapedArray(stacked.shape, stacked.dtype)
-                assert self._topology is not None
-                described.append(PerReplicaArgument(aval, shapes, self._topology))
+                described.append(self._described_stack(position))
+                position += 1
             elif type(leaf) is ArrayClass:
                 described.append(
                     jax.core.ShapedArray(
@@ -148,6 +161,11 @@ class Call:
         return described
 
 
+@functools.cache
+def _alike(count: int) -> Grouping:
+    return Grouping((0,) * count, (count,))
+
+
 def _spelled(path: Any) -> str:
     """Where a leaf is, as it would be written behind ``args`` or ``kwargs``."""
     first, *rest = path
@@ -155,10 +173,7 @@ def _spelled(path: Any) -> str:
 
 
 def _topology_of(values: Sequence[PerReplica]) -> Topology:
-    """The replicas that per-replica values are spread over."""
-    for value in values:
-        if value.topology is not None:
-            return value.topology
+    """The replicas that per-replica values are spread over, where none of them says."""
     parts = values[0].values
     here = scope.current()
     if here is not None and here.topology.num_replicas == len(parts):

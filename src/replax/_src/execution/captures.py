@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import operator
 import types
+import weakref
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -33,11 +34,11 @@ class Captures:
     """The contents of a function's closure and of the globals it names.
 
     Attributes:
-      key: Equal for functions that are the same program.
+      token: The same object for functions that are the same program.
       arrays: Arrays and per-replica values that it closes over.
     """
 
-    key: Any
+    token: Token
     arrays: list[Any]
     _cells: list[tuple[types.CellType, Any]]
     _globals: list[tuple[dict[str, Any], str, Any]]
@@ -49,7 +50,9 @@ class Captures:
         """Looks through a function."""
         walk = _Walk()
         key = walk.function(function, 0)
-        return cls(key, walk.arrays, walk.cells, walk.globals, walk.lists, walk.dicts)
+        return cls(
+            _token(key), walk.arrays, walk.cells, walk.globals, walk.lists, walk.dicts
+        )
 
     def still_hold(self) -> bool:
         """Whether nothing that was looked at has been replaced since."""
@@ -59,10 +62,15 @@ class Captures:
         for namespace, name, content in self._globals:
             if namespace.get(name) is not content:
                 return False
+        # Written out, for it runs at every call.
         for items, seen in self._lists:
-            if not _same(items, seen):
+            if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
                 return False
-        return all(_same(mapping.values(), seen) for mapping, seen in self._dicts)
+        for mapping, seen in self._dicts:
+            values = mapping.values()
+            if len(values) != len(seen) or not all(map(operator.is_, values, seen)):
+                return False
+        return True
 
     def ignore_changes(self) -> bool:
         """Takes what the function itself has changed since for a log, not for input.
@@ -99,6 +107,25 @@ _MAX_IGNORED = 1024
 
 def _log_key(item: Any) -> Any:
     return item if isinstance(item, tuple) else id(item)
+
+
+class Token:
+    """Stands for a key: it is hashed at every call, and the key may be large."""
+
+    __slots__ = ("__weakref__", "key")
+
+    def __init__(self, key: Any) -> None:
+        self.key = key
+
+
+_tokens: weakref.WeakValueDictionary[Any, Token] = weakref.WeakValueDictionary()
+
+
+def _token(key: Any) -> Token:
+    token = _tokens.get(key)
+    if token is None:
+        token = _tokens[key] = Token(key)
+    return token
 
 
 class _Walk:

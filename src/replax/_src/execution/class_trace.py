@@ -11,15 +11,16 @@ import jax.numpy as jnp
 
 from replax._src.core.jax_compat import ClosedJaxpr
 from replax._src.execution import divergence
-from replax._src.execution.eager import is_handle, unreduced_error
 from replax._src.execution.inputs import lift
 from replax._src.execution.tracing import StepFrame, tracing
+from replax._src.execution.unreduced import unreduced_error
 from replax._src.replica import collectives, scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
+from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
 
 __all__ = ["ClassTrace", "StepCall", "StepOutput"]
@@ -158,9 +159,11 @@ class ClassTrace:
             raise ValueError(msg)
 
     def _prove_common(self) -> None:
-        """Shows that what is assigned without aggregation is equal on all replicas."""
-        if not self._frame.unreduced:
-            return
+        """Shows what has to be equal on all replicas to be so.
+
+        That is what is assigned without aggregation, and what decides whether replicas
+        meet at all.
+        """
         lifted = lift(self._closed)
         own = self._call.num_own
         varying = [True] * own + [False] * (self._num_inputs - own)
@@ -168,11 +171,24 @@ class ClassTrace:
             differs = isinstance(source, Variable) and source.store.stacked
             varying += [differs] * len(avals)
         varying += [False] * len(lifted.constants)
-        outputs = divergence.varying_outputs(lifted.traces[0], varying)
+        (closed,) = lifted.traces
+        where = divergence.diverging_meeting(closed, varying)
+        if where is not None:
+            msg = (
+                f"{self._call.name} brings replicas together under a condition that "
+                f"may differ between them ({where}), where some would wait for ever; "
+                f"bring the condition together first with all_reduce, or call the "
+                f"collective on all replicas and choose with jnp.where"
+            )
+            raise ValueError(msg)
+        if self._frame.unreduced:
+            self._require_common(divergence.varying_outputs(closed, varying))
+
+    def _require_common(self, varying: Sequence[bool]) -> None:
         position = self.num_results + sum(len(v.specs) for v in self._frame.written)
         for unreduced in self._frame.unreduced:
             width = len(unreduced.leaves)
-            if any(outputs[position : position + width]):
+            if any(varying[position : position + width]):
                 raise unreduced_error(
                     unreduced.variable.name,
                     unreduced.where,

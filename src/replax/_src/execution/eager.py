@@ -14,8 +14,10 @@ from jax import lax
 from jax.sharding import PartitionSpec
 
 from replax._src.core import jax_compat
+from replax._src.core.frames import user_location
 from replax._src.core.jax_compat import ArrayClass, caller_settings
 from replax._src.execution.baton import Turns
+from replax._src.execution.unreduced import Unreduced, require_equal
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
@@ -23,20 +25,17 @@ from replax._src.topology import window
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica
+from replax._src.values.handle import is_handle
+from replax._src.values.storage import Leaves
 from replax._src.values.variable import Variable
 
-__all__ = ["is_handle", "run_eagerly"]
+__all__ = ["merged_results", "run_eagerly"]
 
 _log = logging.getLogger("replax")
 
 
 class _Once:
     said = False
-
-
-def is_handle(value: Any) -> bool:
-    """Whether ``value`` is taken as a whole, and not apart as a pytree."""
-    return isinstance(value, (DistributedValues, Variable))
 
 
 def run_eagerly(
@@ -80,7 +79,9 @@ def run_eagerly(
         with settings(), jax.default_device(device), scope.enter(here):
             return function(*my_args, **my_kwargs)
 
-    return merged_results(turns.run(call), "the step")
+    results = turns.run(call)
+    require_equal(session.unreduced)
+    return merged_results(results, "the step")
 
 
 def _say_once() -> None:
@@ -117,7 +118,9 @@ def merged_results(results: Sequence[Any], what: str) -> Any:
                 f"{index}; return the same structure everywhere"
             )
             raise ValueError(msg)
-    columns: Iterable[tuple[Any, ...]] = zip(*(leaves for leaves, _ in flat))
+    columns: Iterable[tuple[Any, ...]] = zip(
+        *(leaves for leaves, _ in flat), strict=True
+    )
     return treedef.unflatten([_merged(column) for column in columns])
 
 
@@ -136,6 +139,9 @@ class _Session:
         self.place = place
         self.between = scope.Place(place.strategy, place.topology)
         self.home = jax_compat.setting("jax_default_device")
+        self.unreduced: list[list[Unreduced]] = [
+            [] for _ in place.topology.local_replicas
+        ]
         self._random = random
 
     @functools.cached_property
@@ -219,14 +225,11 @@ class _ReplicaRun:
 
         return self._meet(label, function, combine)
 
-    def check_equal(
-        self, variable: Variable, leaves: Sequence[jax.Array], verb: str
-    ) -> None:
-        def combine(brought: list[Any]) -> list[None]:
-            _require_equal(brought, variable, verb)
-            return [None] * len(brought)
-
-        self._meet(f"{verb} of variable {variable.name!r}", leaves, combine)
+    def check_equal(self, variable: Variable, leaves: Leaves) -> None:
+        """Notes what this replica assigns; compared when all replicas are done."""
+        before = variable.store.part(self._index)
+        note = Unreduced(variable, leaves, before, user_location())
+        self._session.unreduced[self._index].append(note)
 
     def seed_and_step(self) -> jax.Array:
         return jnp.asarray(self._session.seed_and_step)
@@ -273,7 +276,7 @@ def _all_reduced(
             )
             raise ValueError(msg)
         placed = [
-            jax.device_put(x, device)
+            _placed(x, device)
             for x, device in zip(column, topology.local_devices, strict=True)
         ]
         wholes.append(
@@ -286,6 +289,12 @@ def _all_reduced(
         window.admit(token)
     columns = [[shard.data for shard in total.addressable_shards] for total in sums]
     return [[c[i] for c in columns] for i in range(len(topology.local_devices))]
+
+
+def _placed(array: jax.Array, device: jax.Device) -> jax.Array:
+    if array.committed and array.device == device:
+        return array
+    return jax.device_put(array, device)
 
 
 def _all_gathered(
@@ -302,33 +311,3 @@ def _all_gathered(
     home = topology.local_devices[0]
     whole = jnp.concatenate([jax.device_put(x, home) for x in brought], axis)
     return [jax.device_put(whole, device) for device in topology.local_devices]
-
-
-def _require_equal(
-    brought: Sequence[Sequence[jax.Array]], variable: Variable, verb: str
-) -> None:
-    first = [np.asarray(x) for x in brought[0]]
-    for index, leaves in enumerate(brought[1:], 1):
-        for mine, theirs in zip(first, leaves, strict=True):
-            if not np.array_equal(
-                mine, np.asarray(theirs), equal_nan=_can_be_nan(mine)
-            ):
-                raise unreduced_error(
-                    variable.name, verb, f"replica 0 and replica {index} differ"
-                )
-
-
-def _can_be_nan(array: np.ndarray) -> bool:
-    return array.dtype.kind in "fc"
-
-
-def unreduced_error(name: str, where: str, how: str) -> ValueError:
-    """The error for a step that makes the copies of a variable drift apart."""
-    return ValueError(
-        f"variable {name!r} has no aggregation, and the replicas assign values that "
-        f"are not the same ({where}: {how}), so its copies would drift apart. Either "
-        f"bring the value together first, e.g. "
-        f"replax.distribute.get_replica_context().all_reduce('MEAN', value), or create "
-        f"the variable with aggregation=VariableAggregation.MEAN (or SUM, "
-        f"ONLY_FIRST_REPLICA)"
-    )

@@ -127,7 +127,13 @@ class Function(Generic[P, R]):
         """Runs the function as one compiled program."""
         if self._signature is not None:
             args = check_against(self._signature, args, self._name)  # pyright: ignore[reportAssignmentType]
-        if self._inline():
+        ambient = scope.ambient
+        if (
+            ambient.frame is not None
+            or (ambient.places and ambient.places[-1].index is not None)
+            or (not jax_compat.is_top_level() and jax_compat.is_staging())
+        ):
+            # A part of something that is compiled, or run eagerly, already.
             return self._function(*args, **kwargs)
         if not self._on_host:
             try:
@@ -153,15 +159,6 @@ class Function(Generic[P, R]):
     def _name(self) -> str:
         return getattr(self._function, "__qualname__", repr(self._function))
 
-    def _inline(self) -> bool:
-        """Whether the call is a part of something that is compiled or run eagerly."""
-        here = scope.current()
-        return (
-            scope.current_frame() is not None
-            or (here is not None and here.index is not None)
-            or jax_compat.is_staging()
-        )
-
     def _becomes_host(self, why: str) -> None:
         self._on_host = True
         _host_codes.add(self._code)
@@ -178,17 +175,18 @@ class Function(Generic[P, R]):
         if captures is None or not captures.still_hold():
             captures = self._captures = Captures.of(self._function)
         call = Call(args, kwargs, captures.arrays, static_numbers=self._static_numbers)
-        here = scope.current()
+        places = scope.ambient.places
+        here = places[-1] if places else scope.ambient.installed
         key = (
-            captures.key,
+            captures.token,
             call.treedef,
             tuple(call.kinds),
             None if here is None else here.strategy,
-            jax_compat.setting("jax_enable_x64"),
+            jax_compat.x64.value,
             call.layouts,
         )
         entry = self._programs.get(key)
-        if entry is None or not entry.holds(captures.arrays):
+        if entry is None or (entry.fixed and not entry.holds(captures.arrays)):
             entry = self._shared_entry(key, captures.arrays)
         if entry is None:
             entry = self._compiled(key, call, captures)
@@ -227,7 +225,7 @@ class Function(Generic[P, R]):
             self._bodies[body_key] = body
         if captures.ignore_changes():
             captures = self._captures = Captures.of(self._function)
-            key = (captures.key, *key[1:])
+            key = (captures.token, *key[1:])
             self._bodies[key[:-1]] = self._bodies[body_key]
         entry = _Entry(program, captures.arrays)
         self._keep(key, entry)

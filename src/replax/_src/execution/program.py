@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -11,8 +11,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.core import jax_compat
-from replax._src.core.jax_compat import ArrayClass
+from replax._src.core.jax_compat import ArrayClass, uncommitted
 from replax._src.execution.body import Body, Output, PerReplicaArgument
 from replax._src.execution.call import Call
 from replax._src.execution.opaque import Classes, Grouping, replay
@@ -63,13 +62,23 @@ class Program:
         ]
         self._fast_stores = self._all_stores_fit()
         self._shapes: dict[int, tuple[Shape, ...]] = {}
-        self._written = [(v.store, len(v.specs)) for v in body.written]
-        self._written_fit = all(
-            store.topology == self.topology for store, _ in self._written
-        )
+        self._moved = [v for v in body.written if v.topology != self.topology]
+        self._written = [
+            (None if v in self._moved else v.store, len(v.specs)) for v in body.written
+        ]
         self._num_results = body.num_results
+        self._is_single = self.topology.is_single
+        self._is_uniform = len(self._counts) == 1
+        self._has_token = not self._is_single and self.topology.is_cpu
+        # What each leaf of the result is: the number of an output with the replicas it
+        # is spread over, or the value itself.
+        self._results = [
+            (leaf.number, leaf.per_replica)
+            if isinstance(leaf, Output)
+            else (None, leaf)
+            for leaf in body.leaves
+        ]
         self._call = self._compiled()
-        self._results = self._result_makers()
         self._class_ids: dict[tuple[int, ...], jax.Array] = {}
 
     # --- building ---------------------------------------------------------------
@@ -85,7 +94,7 @@ class Program:
 
     def _compiled(self) -> Any:
         (closed,) = self._body.lifted.traces
-        uniform = len(self._counts) == 1
+        uniform = self._is_uniform
 
         def flat(*inputs: Any) -> list[Any]:
             ids = None if uniform else inputs[0]
@@ -103,7 +112,7 @@ class Program:
                     arrays.append(output.stacked)
                 else:
                     arrays.append(output)
-            if self._needs_token:
+            if self._has_token:
                 arrays.append(jnp.zeros((), np.int32))
             return arrays
 
@@ -129,10 +138,6 @@ class Program:
                 )
             position += len(avals)
 
-    @property
-    def _needs_token(self) -> bool:
-        return not self.topology.is_single and self.topology.is_cpu
-
     def _donated(self, first: int) -> tuple[int, ...]:
         donated: list[int] = []
         position = first
@@ -156,7 +161,7 @@ class Program:
                 topology.stacked if variable.store.stacked else topology.replicated
             )
             shardings += [sharding] * len(variable.specs)
-        if self._needs_token:
+        if self._has_token:
             shardings.append(topology.replicated)
         return shardings
 
@@ -171,7 +176,7 @@ class Program:
 
     def _input_types(self) -> list[Any]:
         avals: list[Any] = []
-        if len(self._counts) > 1:
+        if not self._is_uniform:
             avals.append(jax.core.ShapedArray((sum(self._counts),), np.dtype("int32")))
         avals += [a.stacked if isinstance(a, Spread) else a for a in self._arguments]
         for source_avals in self._body.lifted.avals:
@@ -190,8 +195,16 @@ class Program:
           call: The arguments.
           captured: What the function closes over now.
         """
-        ids = call.grouping.ids
-        flat = [] if len(self._counts) == 1 else [self._ids_on_device(ids)]
+        outputs = self._call(*self._inputs_now(call, captured))
+        if self._has_token:
+            window.admit(outputs[-1])
+        return self._taken_apart(outputs, call.grouping.ids)
+
+    # What follows runs at every step: calls that can be left out are left out.
+
+    def _inputs_now(self, call: Call, captured: Sequence[Any]) -> list[Any]:
+        """The inputs, in the order of the program."""
+        flat = [] if self._is_uniform else [self._ids_on_device(call.grouping.ids)]
         stacks = iter(call.stacks)
         for value in call.inputs:
             if value is None:
@@ -202,19 +215,38 @@ class Program:
                 flat.append(value)
         if self._fast_stores is not None:
             for store, donated in self._fast_stores:
-                flat += store.release() if donated and store.exposed else store.whole
+                leaves = store.whole
+                if leaves is None or (donated and store.exposed):
+                    leaves = store.release() if donated else store.join()
+                flat += leaves
         else:
             for source in self._inputs:
                 flat += _source_leaves(source, self.topology)
         for constant in self._constants:
-            flat.append(constant.now(captured, self.topology))
-        outputs = self._call(*flat)
-        if self._needs_token:
-            window.admit(outputs[-1])
-        self._store(outputs)
-        return self._body.treedef.unflatten(
-            [make(outputs, ids) for make in self._results]
-        )
+            flat += (constant.now(captured, self.topology),)
+        return flat
+
+    def _taken_apart(self, outputs: Sequence[jax.Array], ids: tuple[int, ...]) -> Any:
+        """Puts the variables back, and makes the result."""
+        position = self._num_results
+        for store, width in self._written:
+            if store is not None:
+                store.whole = tuple(outputs[position : position + width])
+            position += width
+        if self._moved:
+            self._store_moved(outputs)
+        results: list[Any] = []
+        for number, topology in self._results:
+            if number is None:
+                results.append(topology)
+            elif topology is not None:
+                shapes = None if self._is_uniform else self._true_shapes(number, ids)
+                results.append(PerReplica.of_stack(outputs[number], shapes, topology))
+            elif self._is_single:
+                results.append(outputs[number])
+            else:
+                results.append(uncommitted(outputs[number].addressable_data(0)))
+        return self._body.treedef.unflatten(results)
 
     def _ids_on_device(self, ids: tuple[int, ...]) -> jax.Array:
         if ids not in self._class_ids:
@@ -223,36 +255,15 @@ class Program:
             )
         return self._class_ids[ids]
 
-    def _store(self, outputs: Sequence[jax.Array]) -> None:
+    def _store_moved(self, outputs: Sequence[jax.Array]) -> None:
+        """Puts back the variables that live elsewhere than the program runs."""
         position = self._num_results
-        for store, width in self._written:
-            leaves = tuple(outputs[position : position + width])
-            if not self._written_fit and store.topology != self.topology:
-                store.fill([leaf.addressable_data(0) for leaf in leaves])
-            else:
-                store.whole = leaves
-                store.exposed = False
+        for variable in self._body.written:
+            width = len(variable.specs)
+            if variable.topology != self.topology:
+                leaves = outputs[position : position + width]
+                variable.store.fill([leaf.addressable_data(0) for leaf in leaves])
             position += width
-
-    def _result_makers(self) -> list[Callable[[Sequence[Any], tuple[int, ...]], Any]]:
-        return [self._result_maker(leaf) for leaf in self._body.leaves]
-
-    def _result_maker(
-        self, leaf: Any
-    ) -> Callable[[Sequence[Any], tuple[int, ...]], Any]:
-        if not isinstance(leaf, Output):
-            return lambda outputs, ids: leaf
-        number = leaf.number
-        topology = self.topology
-        if leaf.per_replica is not None:
-            return lambda outputs, ids: PerReplica.of_stack(
-                outputs[number], self._true_shapes(number, ids), topology
-            )
-        if topology.is_single:
-            return lambda outputs, ids: outputs[number]
-        return lambda outputs, ids: jax_compat.uncommitted(
-            outputs[number].addressable_data(0)
-        )
 
     def _true_shapes(
         self, number: int, ids: tuple[int, ...]
@@ -284,7 +295,7 @@ def _source_leaves(source: Any, topology: Topology) -> Sequence[Any]:
     store: Store = source.variable.store
     if not source.fits:
         return [jax.device_put(x, topology.replicated) for x in store.first()]
-    return store.release() if source.written and store.exposed else store.whole
+    return store.release() if source.written else store.join()
 
 
 class _Constant:

@@ -61,7 +61,7 @@ def kind_of_leaf(leaf: Any, *, static_numbers: bool) -> Any:
     if isinstance(leaf, (ArrayClass, jax.core.Tracer)):
         return ("array", leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False))
     if isinstance(leaf, PerReplica):
-        return Static(leaf) if leaf.is_on_host() else ("per replica",)
+        return Static(leaf) if leaf.on_host else ("per replica",)
     if isinstance(leaf, Variable):
         return leaf
     if host.is_array(leaf):

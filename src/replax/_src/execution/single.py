@@ -10,11 +10,11 @@ import jax
 import jax.numpy as jnp
 
 from replax._src.core.jax_compat import ArrayClass
-from replax._src.execution.eager import is_handle
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.values.distributed import DistributedValues
+from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
 
 __all__ = ["SingleRun", "run_single"]
@@ -60,9 +60,10 @@ def run_single(
     device = place.topology.devices[0]
     traced = scope.current_frame() is not None
 
-    def component(leaf: Any) -> Any:
-        if isinstance(leaf, DistributedValues) and not isinstance(leaf, Variable):
-            (leaf,) = leaf.values
+    def component(whole: Any) -> Any:
+        leaf = whole
+        if isinstance(whole, DistributedValues) and not isinstance(whole, Variable):
+            (leaf,) = whole.values
         if isinstance(leaf, ArrayClass) and leaf.committed and leaf.device != device:
             return leaf if traced else jax.device_put(leaf, device)
         return leaf

@@ -16,7 +16,6 @@ from jax import lax
 from jax.sharding import PartitionSpec
 
 from replax._src.execution.class_trace import StepCall, StepOutput
-from replax._src.execution.eager import is_handle
 from replax._src.execution.opaque import BodyChangedError, Classes, opaque_p
 from replax._src.execution.step_trace import StepTrace, trace_step
 from replax._src.execution.tracing import ProgramFrame
@@ -25,6 +24,7 @@ from replax._src.replica.randomness import RandomState
 from replax._src.topology.topology import REPLICA_AXIS
 from replax._src.values import host
 from replax._src.values.distributed import PerReplica, Spread
+from replax._src.values.handle import is_handle
 from replax._src.values.storage import Leaves
 
 __all__ = ["run_compiled"]
@@ -232,4 +232,4 @@ def _constants(
 
 
 def _is_spread(leaf: Any) -> bool:
-    return isinstance(leaf, PerReplica) and not leaf.is_on_host()
+    return isinstance(leaf, PerReplica) and not leaf.on_host

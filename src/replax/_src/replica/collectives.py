@@ -171,6 +171,8 @@ def _scatter_batch(
 def _lax_gather(
     operand: jax.Array, *, axis: int, size: int, total: int, num_replicas: int
 ) -> list[jax.Array]:
+    if total == 0:
+        return [operand]  # XLA has no all-gather of nothing
     if total != size * num_replicas:
         msg = (
             f"parts of {size} rows on {num_replicas} replicas cannot make {total}; a "

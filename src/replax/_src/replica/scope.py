@@ -20,6 +20,7 @@ from replax._src.topology.topology import Topology
 __all__ = [
     "Frame",
     "Place",
+    "ambient",
     "current",
     "current_frame",
     "enter",

@@ -11,7 +11,7 @@ import jax
 
 from replax._src.core import jax_compat
 from replax._src.execution import across
-from replax._src.execution.eager import is_handle, run_eagerly
+from replax._src.execution.eager import run_eagerly
 from replax._src.execution.function import Function
 from replax._src.execution.single import run_single
 from replax._src.execution.step import run_compiled
@@ -23,6 +23,7 @@ from replax._src.strategies.run_options import RunOptions
 from replax._src.strategies.value_context import ValueContext
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica
+from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
 
 __all__ = ["Strategy"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import jax
@@ -19,6 +19,7 @@ import numpy as np
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.topology.topology import Topology
 from replax._src.values import host
+from replax._src.values.handle import Handle
 
 __all__ = ["DistributedValues", "Mirrored", "PerReplica", "Spread"]
 
@@ -45,7 +46,7 @@ class Spread:
         return all(shape == self.shapes[0] for shape in self.shapes)
 
 
-class DistributedValues:
+class DistributedValues(Handle):
     """A value with a component for each replica.
 
     The argument of a step that ``strategy.run`` takes apart, and what it returns: each
@@ -54,7 +55,8 @@ class DistributedValues:
     >>> import replax
     >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     >>> values = strategy.experimental_distribute_values_from_function(
-    ...     lambda context: context.replica_id_in_sync_group)
+    ...     lambda context: context.replica_id_in_sync_group
+    ... )
     >>> isinstance(values, replax.distribute.DistributedValues)
     True
     """
@@ -89,6 +91,9 @@ class PerReplica(DistributedValues):
 
     It is a pytree of its components, so ``jax.tree.map`` works on each.
 
+    Attributes:
+      on_host: Whether its components cannot be put on devices (strings, objects).
+
     >>> from replax.distribute import PerReplica
     >>> PerReplica((1, 2))
     PerReplica:{
@@ -97,10 +102,13 @@ class PerReplica(DistributedValues):
     }
     """
 
-    __slots__ = ("_shapes", "_spread", "_stacked", "_topology", "_values")
+    __slots__ = ("_shapes", "_spread", "_stacked", "_topology", "_values", "on_host")
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._values: tuple[Any, ...] | None = tuple(values)
+        self.on_host = not all(
+            host.is_array(v) or host.is_number(v) for v in self._values
+        )
         self._stacked: Any = None
         self._shapes: tuple[Shape, ...] | None = None
         self._topology: Topology | None = None
@@ -120,6 +128,7 @@ class PerReplica(DistributedValues):
         """The parts of a stacked array; ``shapes`` says their sizes if they differ."""
         value = cls.__new__(cls)
         value._values = None
+        value.on_host = False
         value._stacked = stacked
         value._shapes = shapes
         value._topology = topology
@@ -174,6 +183,38 @@ class PerReplica(DistributedValues):
             parts.append(part.reshape(shape))
         return tuple(parts)
 
+    @staticmethod
+    def stack_all(
+        values: Sequence[PerReplica],
+        find_topology: Callable[[Sequence[PerReplica]], Topology],
+    ) -> tuple[Topology, list[Any], list[tuple[Shape, ...]] | None]:
+        """What :meth:`stack` does, for all values of a step in one call.
+
+        Args:
+          values: The values.
+          find_topology: Says what they are spread over, if none of them does.
+
+        Returns:
+          What they are spread over, the stacked arrays, and the parts' shapes; None if
+          all parts of each have one shape.
+        """
+        topology = None
+        for value in values:
+            topology = topology or value._topology
+        if topology is None:
+            topology = find_topology(values)
+        stacks: list[Any] = []
+        uniform = True
+        for value in values:
+            if value._stacked is None or value._topology is not topology:
+                value.stack(topology, "a per-replica value")
+            uniform = uniform and value._shapes is None
+            stacks.append(value._stacked)
+        if uniform:
+            return topology, stacks, None
+        shapes = [v.stack(topology, "a per-replica value")[1] for v in values]
+        return topology, stacks, shapes
+
     def stack(self, topology: Topology, what: str) -> tuple[Any, tuple[Shape, ...]]:
         """The stacked array, and the true shape of each replica's part.
 
@@ -201,12 +242,6 @@ class PerReplica(DistributedValues):
                 f"values with the strategy that runs them"
             )
             raise ValueError(msg)
-
-    def is_on_host(self) -> bool:
-        """Whether its components cannot be put on devices (strings, objects)."""
-        return self._values is not None and not all(
-            host.is_array(v) or host.is_number(v) for v in self._values
-        )
 
     def __jax_array__(self) -> NoReturn:
         msg = (

@@ -45,7 +45,7 @@ class MirroredVariable(Variable, DistributedValues):
         """One value from those of all replicas, as the aggregation says."""
         count = place.topology.num_replicas
         if self._aggregation is VariableAggregation.NONE:
-            self._check_unreduced(leaves, verb, place)
+            self._check_unreduced(leaves, place)
             return leaves
         if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             first = place.replica.replica_id_in_sync_group == 0
@@ -63,14 +63,14 @@ class MirroredVariable(Variable, DistributedValues):
             raise ValueError(msg)
         return _summed(leaves, count)
 
-    def _check_unreduced(self, leaves: Leaves, verb: str, place: scope.Place) -> None:
+    def _check_unreduced(self, leaves: Leaves, place: scope.Place) -> None:
         if place.may_diverge:
             return
         frame = scope.current_frame()
         if frame is not None:
             frame.check_unreduced(self, leaves)
         else:
-            place.exchange.check_equal(self, leaves, verb)
+            place.exchange.check_equal(self, leaves)
 
     def __repr__(self) -> str:
         if scope.current_frame() is not None:

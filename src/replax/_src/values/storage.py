@@ -26,30 +26,27 @@ class Store:
     Attributes:
       topology: The replicas.
       stacked: Whether the parts differ, so that the whole has a leading replica axis.
+      whole: The leaves as arrays over the mesh; None when an eager step has replaced
+        parts of them (see :meth:`join`). A program that ran puts its outputs here.
       exposed: Whether somebody else may hold the arrays, so that they must not be
         given to a program that reuses their memory.
     """
 
-    __slots__ = ("_parts", "_whole", "exposed", "stacked", "topology")
+    __slots__ = ("_parts", "_parts_of", "exposed", "stacked", "topology", "whole")
 
     def __init__(self, topology: Topology, parts_differ: bool) -> None:
         self.topology = topology
         self.stacked = parts_differ and not topology.is_single
         self.exposed = False
-        self._whole: Leaves | None = None
-        self._parts: list[Leaves] | None = None
+        self.whole: Leaves | None = None
+        self._parts: list[Leaves] = []
+        self._parts_of: Leaves | None = None
 
-    @property
-    def whole(self) -> Leaves:
-        """The leaves as arrays over the mesh."""
-        if self._whole is None:
-            self._whole = self._joined()
-        return self._whole
-
-    @whole.setter
-    def whole(self, leaves: Leaves) -> None:
-        self._whole = leaves
-        self._parts = None
+    def join(self) -> Leaves:
+        """The leaves as arrays over the mesh, put together if need be."""
+        if self.whole is None:
+            self.whole = self._parts_of = self._joined()
+        return self.whole
 
     def fill(self, leaves: Sequence[jax.Array]) -> None:
         """Gives every replica a copy of ``leaves``."""
@@ -62,7 +59,7 @@ class Store:
             tuple(jax.device_put(x, device) for x in leaves)
             for device in topology.local_devices
         ]
-        self._whole = None
+        self.whole = None
         self.exposed = True
 
     def part(self, index: int) -> Leaves:
@@ -73,7 +70,7 @@ class Store:
         """Replaces the leaves of one local replica."""
         parts = self._split()
         parts[index] = leaves
-        self._whole = None
+        self.whole = None
         self.exposed = True
 
     def parts(self) -> tuple[Leaves, ...]:
@@ -83,25 +80,25 @@ class Store:
     def first(self) -> Leaves:
         """The first local replica's leaves, usable with arrays of any device."""
         if self.topology.is_single:
-            return self.whole
+            return self.join()
         return tuple(jax_compat.uncommitted(x) for x in self._split()[0])
 
     def release(self) -> Leaves:
         """The whole leaves for a program that may reuse their memory."""
         if self.exposed:
-            self.whole = tuple(_copied(x) for x in self.whole)
+            self.whole = tuple(_copied(x) for x in self.join())
             self.exposed = False
-        return self.whole
+        return self.join()
 
     def _split(self) -> list[Leaves]:
-        if self._parts is None:
-            assert self._whole is not None
+        if self.whole is not None and self._parts_of is not self.whole:
             if self.topology.is_single:
-                self._parts = [self._whole]
+                self._parts = [self.whole]
             else:
-                columns = [self._shards(x) for x in self._whole]
+                columns = [self._shards(x) for x in self.whole]
                 count = len(self.topology.local_devices)
                 self._parts = [tuple(c[i] for c in columns) for i in range(count)]
+            self._parts_of = self.whole
         return self._parts
 
     def _shards(self, leaf: jax.Array) -> list[jax.Array]:
@@ -111,7 +108,6 @@ class Store:
         return shards
 
     def _joined(self) -> Leaves:
-        assert self._parts is not None
         if self.topology.is_single:
             return self._parts[0]
         return tuple(self._join(column) for column in zip(*self._parts, strict=True))

@@ -17,7 +17,8 @@ from jax import lax
 from replax._src.core import jax_compat
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
-from replax._src.values import create, host
+from replax._src.values import create
+from replax._src.values.handle import Handle
 from replax._src.values.operators import ArrayOperators
 from replax._src.values.storage import Leaves, Store
 from replax._src.values.vocabulary import (
@@ -44,7 +45,7 @@ class _ChoosesKind(type):
         return create.create(*args, **kwargs)
 
 
-class Variable(ArrayOperators, metaclass=_ChoosesKind):
+class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     """State that outlives a step: an array, or any pytree of arrays.
 
     Created in a strategy's scope it is kept on every replica; created elsewhere it is

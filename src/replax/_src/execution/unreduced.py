@@ -1,0 +1,87 @@
+"""Assignments without aggregation: the replicas have to agree on the value."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from replax._src.values.storage import Leaves
+from replax._src.values.variable import Variable
+
+__all__ = ["Unreduced", "require_equal", "unreduced_error"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreduced:
+    """What one replica of an eager run has assigned.
+
+    Attributes:
+      variable: To what.
+      leaves: The value.
+      before: What the replica had before.
+      where: The line of the assignment.
+    """
+
+    variable: Variable
+    leaves: Leaves
+    before: Leaves
+    where: str
+
+
+def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
+    """Refuses an eager run whose replicas have assigned different values.
+
+    The variables that they assigned get back what they had before.
+
+    Args:
+      noted: For each replica what it assigned, in order.
+    """
+    counts = {len(assignments) for assignments in noted}
+    for row in zip(*noted, strict=False):
+        first = row[0]
+        for index, other in enumerate(row[1:], 1):
+            if other.variable is not first.variable or not all(
+                map(_equal, first.leaves, other.leaves)
+            ):
+                _restore(noted)
+                raise unreduced_error(
+                    first.variable.name,
+                    first.where,
+                    f"replica 0 and replica {index} differ",
+                )
+    if len(counts) > 1:
+        _restore(noted)
+        longest = max(noted, key=len)
+        extra = longest[min(counts)]
+        raise unreduced_error(
+            extra.variable.name, extra.where, "only some of the replicas assign it"
+        )
+
+
+def _restore(noted: Sequence[Sequence[Unreduced]]) -> None:
+    for index, assignments in enumerate(noted):
+        for assignment in reversed(assignments):
+            assignment.variable.store.set_part(index, assignment.before)
+
+
+def _equal(mine: jax.Array, theirs: jax.Array) -> bool:
+    a, b = np.asarray(mine), np.asarray(theirs)
+    if a.dtype.kind not in "fc":
+        return np.array_equal(a, b)
+    # Equal bits are what replicas that agree have, and are compared fast.
+    return a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=True)
+
+
+def unreduced_error(name: str, where: str, how: str) -> ValueError:
+    """The error for a step that makes the copies of a variable drift apart."""
+    return ValueError(
+        f"variable {name!r} has no aggregation, and the replicas assign values that "
+        f"are not the same ({where}: {how}), so its copies would drift apart. Either "
+        f"bring the value together first, e.g. "
+        f"replax.distribute.get_replica_context().all_reduce('MEAN', value), or create "
+        f"the variable with aggregation=VariableAggregation.MEAN (or SUM, "
+        f"ONLY_FIRST_REPLICA)"
+    )
