@@ -1,0 +1,34 @@
+"""All benchmarks in one table: `make bench`, or one of them by running its file.
+
+Arguments choose questions by a part of their names: `make bench ARGS="eager import"`.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import table
+from eager_step import eager
+from import_time import import_time
+from python_calls import python_calls
+from ragged_step import ragged_step
+from run_overhead import run_overhead
+from unsynchronised import unsynchronised
+from warm_step import many_variables, perceptron
+
+QUESTIONS = [
+    perceptron,
+    many_variables,
+    eager,
+    ragged_step,
+    import_time,
+    python_calls,
+    run_overhead,
+    unsynchronised,
+]
+
+if __name__ == "__main__":
+    wanted = sys.argv[1:]
+    table.report(
+        *(q for q in QUESTIONS if not wanted or any(w in q.__name__ for w in wanted))
+    )

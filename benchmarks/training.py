@@ -1,0 +1,162 @@
+"""One training step of a perceptron, as each of the peers writes it.
+
+Two replicas on two virtual CPU devices, plain gradient descent, the loss waited for at
+every step. Each function returns the step to be measured.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import itertools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+BATCH = 128
+RATE = 0.1
+REPLICAS = 2
+
+Step = Callable[[], object]
+
+
+def has_tensorflow() -> bool:
+    """Whether the peer is installed; `make bench` does that."""
+    return importlib.util.find_spec("tensorflow") is not None
+
+
+def initial_weights(widths: Sequence[int]) -> list[np.ndarray]:
+    """A matrix and a bias for each layer."""
+    random = np.random.default_rng(0)
+    weights: list[np.ndarray] = []
+    for inputs, outputs in itertools.pairwise(widths):
+        scale = np.sqrt(1 / inputs)
+        weights.append((random.normal(size=(inputs, outputs)) * scale).astype("f"))
+        weights.append(np.zeros(outputs, "f"))
+    return weights
+
+
+def batch(widths: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Images and labels."""
+    random = np.random.default_rng(1)
+    x = random.random((BATCH, widths[0]), np.float32)
+    return x, random.integers(0, widths[-1], BATCH).astype(np.int32)
+
+
+def jax_loss(weights: Sequence[Any], x: Any, y: Any) -> Any:
+    """Cross entropy, the same for Replax and for hand-written JAX."""
+    import jax  # noqa: PLC0415 - each peer imports its own library only
+    import jax.numpy as jnp  # noqa: PLC0415
+
+    for matrix, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+        x = jax.nn.relu(x @ matrix + bias)
+    scores = jax.nn.log_softmax(x @ weights[-2] + weights[-1])
+    return -jnp.mean(jnp.take_along_axis(scores, y[:, None], 1))
+
+
+def replax(widths: Sequence[int], *, compiled: bool = True) -> Step:
+    """The step of a user of Replax."""
+    import jax  # noqa: PLC0415
+
+    import replax as rx  # noqa: PLC0415
+
+    rx.config.set_logical_device_configuration(
+        rx.config.list_physical_devices("CPU")[0],
+        [rx.config.LogicalDeviceConfiguration()] * REPLICAS,
+    )
+    strategy = rx.distribute.MirroredStrategy()
+    with strategy.scope():
+        weights = [rx.Variable(w) for w in initial_weights(widths)]
+
+    def step(x: Any, y: Any) -> Any:
+        values = [w.value() for w in weights]
+        loss, gradients = jax.value_and_grad(jax_loss)(values, x, y)
+        replica = rx.distribute.get_replica_context()
+        gradients = replica.all_reduce("MEAN", gradients)
+        for weight, gradient in zip(weights, gradients, strict=True):
+            weight.assign_sub(RATE * gradient)
+        return loss
+
+    def train(x: Any, y: Any) -> Any:
+        losses = strategy.run(step, args=(x, y))
+        return strategy.reduce("MEAN", losses, axis=None)
+
+    if compiled:
+        train = rx.function(train)
+    rows = [np.split(part, REPLICAS) for part in batch(widths)]
+    mine = strategy.experimental_distribute_values_from_function(
+        lambda context: tuple(r[context.replica_id_in_sync_group] for r in rows)
+    )
+    return lambda: jax.block_until_ready(train(*mine))
+
+
+def hand_written(widths: Sequence[int]) -> Step:
+    """The step of somebody who writes `jit(shard_map)` by hand."""
+    import jax  # noqa: PLC0415
+    from jax.sharding import Mesh, NamedSharding  # noqa: PLC0415
+    from jax.sharding import PartitionSpec as P  # noqa: PLC0415
+
+    jax.config.update("jax_num_cpu_devices", REPLICAS)
+    mesh = Mesh(np.array(jax.devices()), ("replica",))
+
+    def step(weights: Any, x: Any, y: Any) -> Any:
+        loss, gradients = jax.value_and_grad(jax_loss)(weights, x, y)
+        gradients = jax.lax.pmean(gradients, "replica")
+        weights = [w - RATE * g for w, g in zip(weights, gradients, strict=True)]
+        return weights, jax.lax.pmean(loss, "replica")
+
+    sharded = jax.shard_map(
+        step,
+        mesh=mesh,
+        in_specs=(P(), P("replica"), P("replica")),
+        out_specs=(P(), P()),
+        check_vma=False,
+    )
+    program = jax.jit(sharded, donate_argnums=0)
+    weights = jax.device_put(initial_weights(widths), NamedSharding(mesh, P()))
+    x, y = jax.device_put(batch(widths), NamedSharding(mesh, P("replica")))
+
+    def train() -> object:
+        nonlocal weights
+        weights, loss = program(weights, x, y)
+        return jax.block_until_ready(loss)
+
+    return train
+
+
+def tensorflow(widths: Sequence[int], *, compiled: bool = True) -> Step:
+    """The step of a user of tf.distribute."""
+    import tensorflow as tf  # noqa: PLC0415
+
+    tf.config.set_logical_device_configuration(
+        tf.config.list_physical_devices("CPU")[0],
+        [tf.config.LogicalDeviceConfiguration()] * REPLICAS,
+    )
+    strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(REPLICAS)])
+    with strategy.scope():
+        weights = [tf.Variable(w) for w in initial_weights(widths)]
+
+    def loss_of(x: Any, y: Any) -> Any:
+        for matrix, bias in zip(weights[:-2:2], weights[1:-2:2], strict=True):
+            x = tf.nn.relu(x @ matrix + bias)
+        scores = x @ weights[-2] + weights[-1]
+        return tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(y, scores))
+
+    def step(x: Any, y: Any) -> Any:
+        with tf.GradientTape() as tape:
+            loss = loss_of(x, y)
+        replica = tf.distribute.get_replica_context()
+        gradients = replica.all_reduce("MEAN", tape.gradient(loss, weights))
+        for weight, gradient in zip(weights, gradients, strict=True):
+            weight.assign_sub(RATE * gradient)
+        return loss
+
+    def train(x: Any, y: Any) -> Any:
+        losses = strategy.run(step, args=(x, y))
+        return strategy.reduce("MEAN", losses, axis=None)
+
+    if compiled:
+        train = tf.function(train)
+    dataset = tf.data.Dataset.from_tensors(batch(widths)).unbatch().batch(BATCH)
+    mine = next(iter(strategy.experimental_distribute_dataset(dataset)))
+    return lambda: train(*mine).numpy()
