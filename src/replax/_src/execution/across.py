@@ -13,13 +13,12 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.execution.opaque import Classes, opaque_p
 from replax._src.replica import scope
 from replax._src.replica.reduce_op import ReduceOp
 from replax._src.topology import window
 from replax._src.topology.topology import Topology
-from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable

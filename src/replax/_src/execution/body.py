@@ -11,12 +11,12 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.core import host
 from replax._src.core.jax_compat import ClosedJaxpr, Var
 from replax._src.execution.inputs import Lifted, lift
 from replax._src.execution.opaque import Grouping
 from replax._src.execution.tracing import ProgramFrame, tracing
 from replax._src.topology.topology import Topology
-from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable

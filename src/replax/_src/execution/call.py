@@ -10,13 +10,13 @@ import jax
 import jax.core
 import numpy as np
 
+from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.execution.body import PerReplicaArgument
 from replax._src.execution.opaque import Grouping
-from replax._src.execution.signature import kind_of_leaf
+from replax._src.execution.signature import HostValueError, kind_of_leaf
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
-from replax._src.values import host
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import is_handle
 
@@ -60,6 +60,9 @@ class Call:
     def __init__(
         self, args: Any, kwargs: Any, captured: Sequence[Any], *, static_numbers: bool
     ) -> None:
+        for arg in args:
+            if hasattr(arg, "__next__"):
+                raise HostValueError(type(arg).__name__)
         leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
         self._leaves = leaves
         self.treedef = treedef

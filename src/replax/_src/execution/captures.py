@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from replax._src.values import host
+from replax._src.core import host
 from replax._src.values.distributed import PerReplica
 from replax._src.values.variable import Variable
 

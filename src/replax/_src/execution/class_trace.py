@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from replax._src.core import host
 from replax._src.core.jax_compat import ClosedJaxpr
 from replax._src.execution import divergence
 from replax._src.execution.inputs import lift
@@ -18,7 +19,6 @@ from replax._src.replica import collectives, scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.topology.topology import REPLICA_AXIS, Topology
-from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable

@@ -13,7 +13,7 @@ import numpy as np
 from jax import lax
 from jax.sharding import PartitionSpec
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.core.frames import user_location
 from replax._src.core.jax_compat import ArrayClass, caller_settings
 from replax._src.execution.baton import Turns
@@ -23,7 +23,6 @@ from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.topology import window
 from replax._src.topology.topology import REPLICA_AXIS, Topology
-from replax._src.values import host
 from replax._src.values.distributed import DistributedValues, PerReplica
 from replax._src.values.handle import is_handle
 from replax._src.values.storage import Leaves

@@ -11,7 +11,7 @@ from typing import Any, Generic, ParamSpec, TypeVar, final
 
 import jax
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.execution.body import Body, trace_body
 from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
@@ -23,7 +23,6 @@ from replax._src.execution.signature import (
     check_against,
 )
 from replax._src.replica import scope
-from replax._src.values import host
 
 __all__ = ["Function", "function"]
 

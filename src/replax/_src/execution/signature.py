@@ -11,9 +11,9 @@ import jax
 import jax.core
 import numpy as np
 
+from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.core.specs import TensorSpec
-from replax._src.values import host
 from replax._src.values.distributed import PerReplica
 from replax._src.values.variable import Variable
 

@@ -15,6 +15,7 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import PartitionSpec
 
+from replax._src.core import host
 from replax._src.execution.class_trace import StepCall, StepOutput
 from replax._src.execution.opaque import BodyChangedError, Classes, opaque_p
 from replax._src.execution.step_trace import StepTrace, trace_step
@@ -22,7 +23,6 @@ from replax._src.execution.tracing import ProgramFrame
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
 from replax._src.topology.topology import REPLICA_AXIS
-from replax._src.values import host
 from replax._src.values.distributed import PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.storage import Leaves

@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.core import host
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
-from replax._src.values import host
 from replax._src.values.distributed import PerReplica
 from replax._src.values.vocabulary import (
     VariableAggregation,

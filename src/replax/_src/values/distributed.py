@@ -16,9 +16,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.topology.topology import Topology
-from replax._src.values import host
 from replax._src.values.handle import Handle
 
 __all__ = ["DistributedValues", "Mirrored", "PerReplica", "Spread"]

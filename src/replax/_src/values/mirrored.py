@@ -7,8 +7,8 @@ from typing import Any, final
 import jax
 import jax.numpy as jnp
 
+from replax._src.core import host
 from replax._src.replica import collectives, scope
-from replax._src.values import host
 from replax._src.values.distributed import DistributedValues
 from replax._src.values.storage import Leaves
 from replax._src.values.variable import Update, Variable, updated

@@ -8,9 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.replica import collectives, scope
-from replax._src.values import host
 from replax._src.values.distributed import DistributedValues
 from replax._src.values.storage import Leaves
 from replax._src.values.variable import Update, Variable, replaced, updated
