@@ -7,7 +7,7 @@ from pathlib import Path
 
 from replax._src.core import jax_compat
 
-__all__ = ["hide_from_tracebacks", "user_location"]
+__all__ = ["user_location"]
 
 _PACKAGE = str(Path(__file__).resolve().parents[2])
 _JAX = "/jax/_src/"
@@ -24,6 +24,5 @@ def user_location() -> str:
     return "an unknown place"
 
 
-def hide_from_tracebacks() -> None:
-    """Lets JAX's source locations point at user code instead of at this package."""
-    jax_compat.register_internal_frames(_PACKAGE)
+# Errors and locations that JAX reports point at user code instead of at this package.
+jax_compat.register_internal_frames(_PACKAGE)

@@ -63,29 +63,24 @@ class ClassTrace:
     Args:
       call: What is called.
       avals: The types of one replica's inputs.
-      totals: How many rows all replicas have at each ``all_gather``, if that is known.
+      frame: Where the trace reads and writes variables.
 
     Attributes:
       treedef: Structure of the result.
       leaves: The leaves of the result: a StepOutput, or the value itself.
       written: The variables that are assigned, whose leaves follow the result.
-      gathered: How many rows this class has at each ``all_gather``.
     """
 
     treedef: jax.tree_util.PyTreeDef
     leaves: tuple[Any, ...]
 
-    def __init__(
-        self, call: StepCall, avals: Sequence[Any], totals: list[int] | None
-    ) -> None:
-        topology = call.place.topology
+    def __init__(self, call: StepCall, avals: Sequence[Any], frame: StepFrame) -> None:
         self._call = call
-        self._frame = StepFrame(topology, totals)
-        axis_env = [(REPLICA_AXIS, topology.num_replicas)]
+        self._frame = frame
+        axis_env = [(REPLICA_AXIS, call.place.topology.num_replicas)]
         self._closed = jax.make_jaxpr(self._body, axis_env=axis_env)(*avals)
         self._num_inputs = len(avals)
-        self.written = tuple(self._frame.written)
-        self.gathered = self._frame.gathered
+        self.written = tuple(frame.written)
         self._prove_common()
 
     def _body(self, *inputs: Any) -> list[Any]:

@@ -50,10 +50,11 @@ _ASKED_FOR_VALUE = (
 class _Entry:
     """A program, and which of the captured arrays have to be the same objects."""
 
-    __slots__ = ("fixed", "program")
+    __slots__ = ("body", "fixed", "program")
 
-    def __init__(self, program: Program, captured: Sequence[Any]) -> None:
+    def __init__(self, program: Program, body: Body, captured: Sequence[Any]) -> None:
         self.program = program
+        self.body = body
         moving = program.moving_captures()
         self.fixed = [(i, c) for i, c in enumerate(captured) if i not in moving]
 
@@ -88,7 +89,7 @@ class Function(Generic[P, R]):
         self._static_numbers = static_numbers
         self._captures: Captures | None = None
         self._programs: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
-        self._bodies: dict[Any, Body] = {}
+        self._bodies: dict[Any, _Entry] = {}
         self._code = getattr(
             stands_for or python_function, "__code__", stands_for or python_function
         )
@@ -210,9 +211,8 @@ class Function(Generic[P, R]):
     def _compiled(self, key: Any, call: Call, captures: Captures) -> _Entry:
         described = call.described()
         # The same call but for the layouts of per-replica values shares a body.
-        body_key = key[:-1]
-        program = self._replayed(body_key, call, described, captures)
-        if program is None:
+        entry = self._replayed(key[:-1], call, described, captures)
+        if entry is None:
             body = trace_body(
                 self._function,
                 call.treedef,
@@ -221,12 +221,11 @@ class Function(Generic[P, R]):
                 may_create=not self._programs,
             )
             program = Program(body, described, call.grouping, captures.arrays)
-            self._bodies[body_key] = body
+            entry = _Entry(program, body, captures.arrays)
         if captures.ignore_changes():
             captures = self._captures = Captures.of(self._function)
             key = (captures.token, *key[1:])
-            self._bodies[key[:-1]] = self._bodies[body_key]
-        entry = _Entry(program, captures.arrays)
+        self._bodies[key[:-1]] = entry
         self._keep(key, entry)
         with _lock:
             _shared[key] = entry
@@ -237,17 +236,18 @@ class Function(Generic[P, R]):
 
     def _replayed(
         self, body_key: Any, call: Call, described: Sequence[Any], captures: Captures
-    ) -> Program | None:
+    ) -> _Entry | None:
         """A program for other shapes from a body that was traced before."""
-        body = self._bodies.get(body_key)
-        if body is None:
+        traced = self._bodies.get(body_key)
+        if traced is None or not traced.holds(captures.arrays):
             return None
+        body = traced.body
         try:
             program = Program(body, described, call.grouping, captures.arrays)
             program.trace()
         except BodyChangedError:
             return None
-        return program
+        return _Entry(program, body, captures.arrays)
 
     def _count_compile(self, kinds: Sequence[Any]) -> None:
         _compiles[self._code] += 1

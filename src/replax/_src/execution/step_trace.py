@@ -12,6 +12,7 @@ import jax.core
 from replax._src.execution import ragged
 from replax._src.execution.class_trace import ClassTrace, StepCall, StepOutput
 from replax._src.execution.inputs import Lifted, lift_all
+from replax._src.execution.tracing import StepFrame
 from replax._src.topology.topology import Topology
 from replax._src.values.variable import Variable
 
@@ -96,13 +97,31 @@ def trace_step(
       avals: The types of a replica's inputs, for each class.
       counts: How many replicas are of each class.
     """
-    totals: list[int] | None = None
+    topology = call.place.topology
+    totals: list[int] = []
     for _ in range(_MAX_PASSES):
-        traces = [ClassTrace(call, types, totals) for types in avals]
-        if len(counts) == 1:
-            return _assembled(call, traces, counts)
-        found = _totals(traces, counts)
-        if found == (totals if totals is not None else _assumed(traces, counts)):
+        frames = [
+            StepFrame(topology, _row_totals(call, avals, counts, i), totals)
+            for i in range(len(counts))
+        ]
+        traces: list[ClassTrace] = []
+        failure: Exception | None = None
+        for types, frame in zip(avals, frames, strict=True):
+            try:
+                traces.append(ClassTrace(call, types, frame))
+            except Exception as error:  # noqa: BLE001  # raised below
+                failure = failure or error
+        met = [frame.gathered for frame in frames]
+        found = _totals(met, counts)
+        taken_right = all(
+            taken == total
+            for sizes in met
+            for (_, taken), total in zip(sizes, found, strict=False)
+        )
+        if failure is not None and (taken_right or len(counts) == 1):
+            raise failure
+        if taken_right:
+            _require_equal_numbers(met)
             return _assembled(call, traces, counts)
         totals = found
     msg = (
@@ -113,9 +132,35 @@ def trace_step(
     raise ValueError(msg)
 
 
-def _totals(traces: Sequence[ClassTrace], counts: tuple[int, ...]) -> list[int]:
-    """How many rows all replicas have, at each ``all_gather``."""
-    numbers = {len(trace.gathered) for trace in traces}
+def _row_totals(
+    call: StepCall,
+    avals: Sequence[Sequence[Any]],
+    counts: tuple[int, ...],
+    position: int,
+) -> dict[int, int]:
+    """How many rows all replicas have of what this class has so and so many of."""
+    totals: dict[int, int] = {}
+    for column in list(zip(*avals, strict=True))[: call.num_own]:
+        if not column[0].shape:
+            continue
+        rows = [aval.shape[0] for aval in column]
+        total = sum(n * count for n, count in zip(rows, counts, strict=True))
+        totals.setdefault(rows[position], total)
+    return totals
+
+
+def _totals(
+    met: Sequence[Sequence[tuple[int, int]]], counts: tuple[int, ...]
+) -> list[int]:
+    """How many rows all replicas have, at each ``all_gather`` that all classes meet."""
+    return [
+        sum(size * count for (size, _), count in zip(sizes, counts, strict=True))
+        for sizes in zip(*met, strict=False)
+    ]
+
+
+def _require_equal_numbers(met: Sequence[Sequence[Any]]) -> None:
+    numbers = {len(sizes) for sizes in met}
     if len(numbers) > 1:
         msg = (
             f"all_gather is called {' or '.join(map(str, sorted(numbers)))} times, "
@@ -123,17 +168,6 @@ def _totals(traces: Sequence[ClassTrace], counts: tuple[int, ...]) -> list[int]:
             f"meet in the same operations"
         )
         raise ValueError(msg)
-    return [
-        sum(size * count for size, count in zip(sizes, counts, strict=True))
-        for sizes in zip(*(trace.gathered for trace in traces), strict=True)
-    ]
-
-
-def _assumed(traces: Sequence[ClassTrace], counts: tuple[int, ...]) -> list[int] | None:
-    """The totals that the first pass took for granted, if all classes agree."""
-    total = sum(counts)
-    assumed = [[size * total for size in trace.gathered] for trace in traces]
-    return assumed[0] if all(a == assumed[0] for a in assumed) else None
 
 
 def _assembled(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import jax
@@ -176,11 +176,14 @@ class StepFrame(_Frame):
 
     per_replica = True
 
-    def __init__(self, topology: Topology, totals: list[int] | None) -> None:
+    def __init__(
+        self, topology: Topology, row_totals: dict[int, int], totals: Sequence[int]
+    ) -> None:
         super().__init__()
         self._topology = topology
+        self._row_totals = row_totals
         self._totals = totals
-        self.gathered: list[int] = []
+        self.gathered: list[tuple[int, int]] = []
         self.unreduced: list[Unreduced] = []
 
     def creates_variable(self) -> None:
@@ -204,14 +207,17 @@ class StepFrame(_Frame):
     def gather_total(self, size: int) -> int:
         """How many rows all replicas have, when this one has ``size``.
 
-        The first trace of a ragged step assumes that all have as many; the sizes it
-        meets are what a second trace is told.
+        The other shape classes are traced by themselves, so it is taken for granted
+        here: from what a former trace has found out, or else from the arguments, which
+        mostly are what is gathered. What was taken is checked when all are traced.
         """
         position = len(self.gathered)
-        self.gathered.append(size)
-        if self._totals is not None and position < len(self._totals):
-            return self._totals[position]
-        return size * self._topology.num_replicas
+        if position < len(self._totals):
+            total = self._totals[position]
+        else:
+            total = self._row_totals.get(size, size * self._topology.num_replicas)
+        self.gathered.append((size, total))
+        return total
 
 
 def _lost_assignment(variable: Variable) -> RuntimeError:
