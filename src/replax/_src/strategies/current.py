@@ -64,7 +64,9 @@ def has_strategy() -> bool:
     return here is not None and not here.is_default
 
 
-def get_replica_context() -> ReplicaContext | None:
+# Nearly all calls are in a step, where there is a context: a type that says "or None"
+# would make every one of them a check.
+def get_replica_context() -> ReplicaContext | Any:
     """The replica that the code runs on; None between steps in a strategy's scope.
 
     Outside of every scope it is the only replica of the default strategy.
