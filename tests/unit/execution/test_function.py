@@ -501,6 +501,32 @@ class TestCaptures:
             step(1.0)
         assert count == 1
 
+    def test_attributes_of_objects_are_seen(self) -> None:
+        traces = []
+
+        class Model:
+            def __init__(self) -> None:
+                self.w = jnp.ones(2)
+                self.scale = 2.0
+                self.layers = {"b": jnp.zeros(2)}
+
+            @replax.function
+            def __call__(self, x: Any) -> Any:
+                traces.append(1)
+                self.calls = len(traces)
+                return x * self.w * self.scale + self.layers["b"]
+
+        model = Model()
+        np.testing.assert_allclose(model(1.0), [2, 2])
+        model.w = jnp.array([1.0, 2.0])
+        np.testing.assert_allclose(model(1.0), [2, 4])
+        model.layers["b"] = jnp.ones(2)
+        np.testing.assert_allclose(model(1.0), [3, 5])
+        assert len(traces) == 1
+        model.scale = 1.0
+        np.testing.assert_allclose(model(1.0), [2, 3])
+        assert len(traces) == 2
+
     def test_captured_per_replica_values(self, strategy: MirroredStrategy) -> None:
         make = strategy.experimental_distribute_values_from_function
         value = make(lambda c: jnp.full(2, float(c.replica_id_in_sync_group)))

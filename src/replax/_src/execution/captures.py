@@ -12,101 +12,32 @@ import enum
 import operator
 import types
 import weakref
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from replax._src.core import host
 from replax._src.values.distributed import PerReplica
-from replax._src.values.variable import Variable
+from replax._src.values.handle import Handle
 
-__all__ = ["Captures"]
+__all__ = ["Captures", "Token"]
 
 # Containers larger than this are data, compared by identity.
 _MAX_ITEMS = 256
-_MAX_DEPTH = 6
+_MAX_DEPTH = 8
+_MAX_WATCHED = 1024
 _SMALL = 64
+_MAX_IGNORED = 4096
 
+# Objects of these packages are taken as they are: what is in them is not the user's.
+_CLOSED_PACKAGES = frozenset(
+    {"builtins", "jax", "jaxlib", "logging", "numpy", "optax", "replax", "threading"}
+)
 
-@dataclasses.dataclass(slots=True)
-class Captures:
-    """The contents of a function's closure and of the globals it names.
-
-    Attributes:
-      token: The same object for functions that are the same program.
-      arrays: Arrays and per-replica values that it closes over.
-    """
-
-    token: Token
-    arrays: list[Any]
-    _cells: list[tuple[types.CellType, Any]]
-    _globals: list[tuple[dict[str, Any], str, Any]]
-    _lists: list[tuple[list[Any], tuple[Any, ...]]]
-    _dicts: list[tuple[dict[Any, Any], tuple[Any, ...]]]
-
-    @classmethod
-    def of(cls, function: Callable[..., Any]) -> Captures:
-        """Looks through a function."""
-        walk = _Walk()
-        key = walk.function(function, 0)
-        return cls(
-            _token(key), walk.arrays, walk.cells, walk.globals, walk.lists, walk.dicts
-        )
-
-    def still_hold(self) -> bool:
-        """Whether nothing that was looked at has been replaced since."""
-        for cell, content in self._cells:
-            if cell.cell_contents is not content:
-                return False
-        for namespace, name, content in self._globals:
-            if namespace.get(name) is not content:
-                return False
-        # Written out, for it runs at every call.
-        for items, seen in self._lists:
-            if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
-                return False
-        for mapping, seen in self._dicts:
-            values = mapping.values()
-            if len(values) != len(seen) or not all(map(operator.is_, values, seen)):
-                return False
-        return True
-
-    def ignore_changes(self) -> bool:
-        """Takes what the function itself has changed since for a log, not for input.
-
-        A function that appends to a list, or counts its traces, while it is being
-        traced would otherwise be another program each time.
-        """
-        changed: list[Any] = [
-            cell for cell, content in self._cells if cell.cell_contents is not content
-        ]
-        changed += [
-            (id(namespace), name)
-            for namespace, name, content in self._globals
-            if namespace.get(name) is not content
-        ]
-        changed += [items for items, seen in self._lists if not _same(items, seen)]
-        changed += [
-            mapping
-            for mapping, seen in self._dicts
-            if not _same(mapping.values(), seen)
-        ]
-        for item in changed:
-            _ignored[_log_key(item)] = item
-        while len(_ignored) > _MAX_IGNORED:
-            del _ignored[next(iter(_ignored))]
-        return bool(changed)
-
-
-# Cells, globals and containers that a traced function changed. They are kept alive, so
-# that nothing else can get their identity.
+# Names and lists that a function changed while it was traced. What they belong to is
+# kept alive, so that nothing else can get its identity.
 _ignored: dict[Any, Any] = {}
-_MAX_IGNORED = 1024
-
-
-def _log_key(item: Any) -> Any:
-    return item if isinstance(item, tuple) else id(item)
 
 
 class Token:
@@ -128,25 +59,92 @@ def _token(key: Any) -> Token:
     return token
 
 
+@dataclasses.dataclass(slots=True)
+class Captures:
+    """The contents of a function's closure, and of the globals it names.
+
+    Attributes:
+      token: The same object for functions that are the same program.
+      arrays: Arrays and per-replica values that it closes over.
+    """
+
+    token: Token
+    arrays: list[Any]
+    _cells: list[tuple[types.CellType, Any]]
+    _names: list[tuple[dict[str, Any], str, Any]]
+    _dicts: list[tuple[dict[str, Any], tuple[str, ...]]]
+    _lists: list[tuple[list[Any], tuple[Any, ...]]]
+
+    @classmethod
+    def of(cls, function: Callable[..., Any]) -> Captures:
+        """Looks through a function."""
+        walk = _Walk()
+        key = walk.function(function, 0)
+        token = _token(key)
+        return cls(token, walk.arrays, walk.cells, walk.names, walk.dicts, walk.lists)
+
+    def still_hold(self) -> bool:
+        """Whether nothing that was looked at has been replaced since."""
+        # Written out, for it runs at every call.
+        for cell, content in self._cells:
+            if cell.cell_contents is not content:
+                return False
+        for namespace, name, content in self._names:
+            if namespace.get(name) is not content:
+                return False
+        for mapping, names in self._dicts:
+            if len(mapping) != len(names):
+                return False
+        for items, seen in self._lists:
+            if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
+                return False
+        return True
+
+    def ignore_changes(self) -> bool:
+        """Takes what the function itself has changed since for a log, not for input.
+
+        A function that appends to a list, counts its traces or keeps what it makes,
+        while it is being traced, would otherwise be another program each time.
+        """
+        changed: dict[Any, Any] = {}
+        for cell, content in self._cells:
+            if cell.cell_contents is not content:
+                changed[id(cell)] = cell
+        for namespace, name, content in self._names:
+            if namespace.get(name) is not content:
+                changed[id(namespace), name] = namespace
+        for mapping, names in self._dicts:
+            for name in mapping.keys() - set(names):
+                changed[id(mapping), name] = mapping
+        for items, seen in self._lists:
+            if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
+                changed[id(items)] = items
+        _ignored.update(changed)
+        while len(_ignored) > _MAX_IGNORED:
+            del _ignored[next(iter(_ignored))]
+        return bool(changed)
+
+
 class _Walk:
     """One look through a function and what it reaches."""
 
     def __init__(self) -> None:
         self.arrays: list[Any] = []
         self.cells: list[tuple[types.CellType, Any]] = []
-        self.globals: list[tuple[dict[str, Any], str, Any]] = []
+        self.names: list[tuple[dict[str, Any], str, Any]] = []
+        self.dicts: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self.lists: list[tuple[list[Any], tuple[Any, ...]]] = []
-        self.dicts: list[tuple[dict[Any, Any], tuple[Any, ...]]] = []
         self._seen: set[int] = set()
 
     def function(self, function: Any, depth: int) -> Any:
+        """The key of something that is called."""
         if isinstance(function, types.MethodType):
-            owner = ("method of", _identity(function.__self__))
-            return (owner, self.function(function.__func__, depth))
-        if not isinstance(function, types.FunctionType):
-            return _identity(function)
-        if id(function) in self._seen or depth > _MAX_DEPTH:
-            return _identity(function)
+            owner = self.content(function.__self__, depth + 1)
+            return ("method", owner, self.function(function.__func__, depth))
+        if not isinstance(function, types.FunctionType) or depth > _MAX_DEPTH:
+            return _Identity(function)
+        if id(function) in self._seen:
+            return _Identity(function)
         self._seen.add(id(function))
         code = function.__code__
         defaults = [
@@ -165,38 +163,41 @@ class _Walk:
         return ("function", code, tuple(defaults), tuple(closed), tuple(named))
 
     def _cell(self, cell: types.CellType, depth: int) -> Any:
+        if id(cell) in _ignored:
+            return "changed by the function"
         try:
             content = cell.cell_contents
         except ValueError:  # a name that is not bound yet
             return "unbound"
-        if id(cell) in _ignored:
-            return "changed by the function"
         self.cells.append((cell, content))
         return self.content(content, depth + 1)
 
     def _global(self, namespace: dict[str, Any], name: str, depth: int) -> Any:
         content = namespace[name]
         if isinstance(content, (types.ModuleType, type, types.BuiltinFunctionType)):
-            return _identity(content)
-        if (id(namespace), name) in _ignored:
+            return _Identity(content)
+        if (
+            isinstance(content, types.FunctionType)
+            and content.__globals__ is not namespace
+        ):
+            return _Identity(content)  # of a library: taken as it is
+        return self._item(namespace, name, depth)
+
+    def _item(self, mapping: dict[str, Any], name: str, depth: int) -> Any:
+        if (id(mapping), name) in _ignored:
             return "changed by the function"
-        self.globals.append((namespace, name, content))
-        if isinstance(content, types.FunctionType):
-            if content.__globals__ is not namespace:
-                return _identity(content)  # of a library: taken as it is
-            return self.function(content, depth + 1)
+        content = mapping[name]
+        self.names.append((mapping, name, content))
         return self.content(content, depth + 1)
 
     def content(self, value: Any, depth: int) -> Any:
-        if isinstance(value, np.generic) or (
-            isinstance(value, np.ndarray) and value.size <= _SMALL
-        ):
+        """The key of something that is closed over."""
+        if isinstance(value, Handle):
+            return self._handle(value)
+        if isinstance(value, (np.generic, np.ndarray)) and value.size <= _SMALL:
             array = np.asarray(value)
             if array.dtype.kind != "O":
                 return ("value", array.dtype.str, array.shape, array.tobytes())
-        if isinstance(value, PerReplica):
-            self.arrays.append(value)
-            return ("per replica",)
         if host.is_array(value):
             self.arrays.append(value)
             return ("array", np.dtype(value.dtype), tuple(value.shape))
@@ -208,38 +209,64 @@ class _Walk:
             return self.function(value, depth + 1)
         return self._container(value, depth)
 
+    def _handle(self, value: Handle) -> Any:
+        if type(value) is PerReplica:
+            self.arrays.append(value)
+            return "per replica"
+        return _Identity(value)
+
     def _container(self, value: Any, depth: int) -> Any:
-        if isinstance(value, Variable) or depth > _MAX_DEPTH:
-            return _identity(value)
         kind = type(value)
-        if id(value) in _ignored:
-            return _identity(value)
+        if depth > _MAX_DEPTH or len(self.names) > _MAX_WATCHED:
+            return _Identity(value)
         if kind is list and len(value) <= _MAX_ITEMS:
+            if id(value) in _ignored:
+                return _Identity(value)
             self.lists.append((value, tuple(value)))
             return (kind, *(self.content(v, depth + 1) for v in value))
         if kind is tuple and len(value) <= _MAX_ITEMS:
             return (kind, *(self.content(v, depth + 1) for v in value))
-        if kind is dict and len(value) <= _MAX_ITEMS and _plain_keys(value):
-            self.dicts.append((value, tuple(value.values())))
-            return (kind, *((k, self.content(v, depth + 1)) for k, v in value.items()))
-        return _identity(value)
+        if kind is dict:
+            return (kind, *self._mapping(value, depth))
+        if kind.__module__.partition(".")[0] in _CLOSED_PACKAGES:
+            return _Identity(value)
+        return (_Identity(value), *self._attributes(value, depth))
+
+    def _attributes(self, value: Any, depth: int) -> list[Any]:
+        """What an object of the user's has in it."""
+        attributes = getattr(value, "__dict__", None)
+        if (
+            not isinstance(attributes, dict)
+            or isinstance(value, (type, types.ModuleType))
+            or id(value) in self._seen
+        ):
+            return []
+        self._seen.add(id(value))
+        return self._mapping(attributes, depth)
+
+    def _mapping(self, mapping: dict[Any, Any], depth: int) -> list[Any]:
+        if len(mapping) > _MAX_ITEMS or not all(
+            isinstance(name, (str, int, bytes)) for name in mapping
+        ):
+            return [_Identity(mapping)]
+        known = [name for name in mapping if (id(mapping), name) not in _ignored]
+        self.dicts.append((mapping, tuple(mapping)))
+        return [(name, self._item(mapping, name, depth)) for name in known]
 
 
-@dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class _Identity:
     """Equal for the same object only, which it keeps alive."""
 
-    value: Any
+    __slots__ = ("value",)
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Identity) and other.value is self.value
 
     def __hash__(self) -> int:
         return id(self.value)
-
-
-def _identity(value: Any) -> Any:
-    return _Identity(value)
 
 
 def _names(code: types.CodeType) -> set[str]:
@@ -249,12 +276,3 @@ def _names(code: types.CodeType) -> set[str]:
         if isinstance(constant, types.CodeType):
             names |= _names(constant)
     return names
-
-
-def _same(items: Collection[Any], seen: tuple[Any, ...]) -> bool:
-    """Whether the items are still the same objects."""
-    return len(items) == len(seen) and all(map(operator.is_, items, seen))
-
-
-def _plain_keys(mapping: dict[Any, Any]) -> bool:
-    return all(isinstance(key, (str, int, bytes)) for key in mapping)

@@ -34,6 +34,7 @@ _log = logging.getLogger("replax")
 # Programs of functions that are made anew for each step are found again here. A
 # function that lives on keeps its programs itself.
 _SHARED_LIMIT = 64
+_SHARED_ALIKE = 8
 _OWN_LIMIT = 128
 _MANY_COMPILES = 10
 _MANY_NUMBERS = 8
@@ -89,7 +90,7 @@ class Function(Generic[P, R]):
         self._static_numbers = static_numbers
         self._captures: Captures | None = None
         self._programs: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
-        self._bodies: dict[Any, _Entry] = {}
+        self._bodies: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
         self._code = getattr(
             stands_for or python_function, "__code__", stands_for or python_function
         )
@@ -111,16 +112,18 @@ class Function(Generic[P, R]):
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
         if instance is None:
             return self
-        key = f"_replax_function_{id(self)}"
-        bound = getattr(instance, "__dict__", {}).get(key)
-        if bound is None:
-            bound = Function(
-                self._function.__get__(instance, owner),
-                self._signature,
-                static_numbers=self._static_numbers,
-            )
-            if hasattr(instance, "__dict__"):
-                instance.__dict__[key] = bound
+        # Kept in the object itself, so that both go together.
+        attributes: dict[str, Any] | None = getattr(instance, "__dict__", None)
+        name = f"_replax_function_{id(self)}"
+        if attributes is not None and name in attributes:
+            return attributes[name]
+        bound: Function[..., Any] = Function(
+            self._function.__get__(instance, owner),
+            self._signature,
+            static_numbers=self._static_numbers,
+        )
+        if attributes is not None:
+            attributes[name] = bound
         return bound
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -194,12 +197,23 @@ class Function(Generic[P, R]):
 
     def _shared_entry(self, key: Any, captured: Sequence[Any]) -> _Entry | None:
         with _lock:
-            entry = _shared.get(key)
+            entry = _shared.get((self._code, key))
             if entry is None or not entry.holds(captured):
                 return None
-            _shared.move_to_end(key)
+            _shared.move_to_end((self._code, key))
             self._keep(key, entry)
             return entry
+
+    def _share(self, key: Any, entry: _Entry) -> None:
+        """Keeps a program for functions that are made anew of the same code."""
+        with _lock:
+            _shared[self._code, key] = entry
+            alike = [other for other in _shared if other[0] == self._code]
+            # Of one code only the latest ones: others belong to models that are gone.
+            if len(alike) > _SHARED_ALIKE:
+                del _shared[alike[0]]
+            if len(_shared) > _SHARED_LIMIT:
+                _shared.popitem(last=False)
 
     def _keep(self, key: Any, entry: _Entry) -> None:
         self._programs[key] = entry
@@ -226,11 +240,10 @@ class Function(Generic[P, R]):
             captures = self._captures = Captures.of(self._function)
             key = (captures.token, *key[1:])
         self._bodies[key[:-1]] = entry
+        if len(self._bodies) > _OWN_LIMIT:
+            self._bodies.popitem(last=False)
         self._keep(key, entry)
-        with _lock:
-            _shared[key] = entry
-            if len(_shared) > _SHARED_LIMIT:
-                _shared.popitem(last=False)
+        self._share(key, entry)
         self._count_compile(call.kinds)
         return entry
 
