@@ -10,6 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from flax import nnx
+from flax.errors import TraceContextError
 from jax import lax
 
 import replax
@@ -548,6 +550,35 @@ class TestCaptures:
             return strategy.reduce("SUM", per, axis=None)
 
         np.testing.assert_array_equal(step(far), [4, 4])
+
+
+class TestModules:
+    def test_a_captured_module_may_be_read(self, strategy: MirroredStrategy) -> None:
+        model = nnx.Linear(2, 3, rngs=nnx.Rngs(0))
+        x = jnp.ones((4, 2))
+
+        @replax.function
+        def apply(x: Any) -> Any:
+            return strategy.run(model, args=(x,))
+
+        for _ in range(2):
+            result = strategy.experimental_local_results(apply(x))[1]
+            np.testing.assert_allclose(result, model(x), rtol=1e-6)
+            model.kernel[...] = 2 * model.kernel[...]
+
+    def test_a_captured_module_that_is_changed_is_an_error_that_shows_how(
+        self, strategy: MirroredStrategy
+    ) -> None:
+        model = nnx.BatchNorm(2, rngs=nnx.Rngs(0))
+
+        @replax.function
+        def apply(x: Any) -> Any:
+            return strategy.run(model, args=(x,))
+
+        with pytest.raises(TraceContextError, match="BatchStat") as caught:
+            apply(jnp.ones((4, 2)))
+        notes = "".join(caught.value.__notes__)
+        assert "nnx.merge(graph, state.read_value())" in notes
 
 
 class TestHostPrograms:

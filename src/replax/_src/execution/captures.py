@@ -74,6 +74,7 @@ class Captures:
     _names: list[tuple[dict[str, Any], str, Any]]
     _dicts: list[tuple[dict[str, Any], tuple[str, ...]]]
     _lists: list[tuple[list[Any], tuple[Any, ...]]]
+    _slots: list[tuple[Any, str, Any]]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Captures:
@@ -81,7 +82,15 @@ class Captures:
         walk = _Walk()
         key = walk.function(function, 0)
         token = _token(key)
-        return cls(token, walk.arrays, walk.cells, walk.names, walk.dicts, walk.lists)
+        return cls(
+            token,
+            walk.arrays,
+            walk.cells,
+            walk.names,
+            walk.dicts,
+            walk.lists,
+            walk.slots,
+        )
 
     def still_hold(self) -> bool:
         """Whether nothing that was looked at has been replaced since."""
@@ -91,6 +100,9 @@ class Captures:
                 return False
         for namespace, name, content in self._names:
             if namespace.get(name) is not content:
+                return False
+        for owner, name, content in self._slots:
+            if getattr(owner, name, None) is not content:
                 return False
         for mapping, names in self._dicts:
             if len(mapping) != len(names):
@@ -113,6 +125,9 @@ class Captures:
         for namespace, name, content in self._names:
             if namespace.get(name) is not content:
                 changed[id(namespace), name] = namespace
+        for owner, name, content in self._slots:
+            if getattr(owner, name, None) is not content:
+                changed[id(owner), name] = owner
         for mapping, names in self._dicts:
             for name in mapping.keys() - set(names):
                 changed[id(mapping), name] = mapping
@@ -134,6 +149,7 @@ class _Walk:
         self.names: list[tuple[dict[str, Any], str, Any]] = []
         self.dicts: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self.lists: list[tuple[list[Any], tuple[Any, ...]]] = []
+        self.slots: list[tuple[Any, str, Any]] = []
         self._seen: set[int] = set()
 
     def function(self, function: Any, depth: int) -> Any:
@@ -217,7 +233,7 @@ class _Walk:
 
     def _container(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if depth > _MAX_DEPTH or len(self.names) > _MAX_WATCHED:
+        if depth > _MAX_DEPTH or len(self.names) + len(self.slots) > _MAX_WATCHED:
             return _Identity(value)
         if kind is list and len(value) <= _MAX_ITEMS:
             if id(value) in _ignored:
@@ -234,15 +250,26 @@ class _Walk:
 
     def _attributes(self, value: Any, depth: int) -> list[Any]:
         """What an object of the user's has in it."""
-        attributes = getattr(value, "__dict__", None)
-        if (
-            not isinstance(attributes, dict)
-            or isinstance(value, (type, types.ModuleType))
-            or id(value) in self._seen
-        ):
+        if isinstance(value, (type, types.ModuleType)) or id(value) in self._seen:
             return []
         self._seen.add(id(value))
-        return self._mapping(attributes, depth)
+        found = [
+            (name, self._slot(value, name, depth))
+            for kind in type(value).__mro__
+            for name in kind.__dict__.get("__slots__", ())
+            if isinstance(name, str) and not name.startswith("__")
+        ]
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            found += self._mapping(attributes, depth)
+        return found
+
+    def _slot(self, owner: Any, name: str, depth: int) -> Any:
+        if (id(owner), name) in _ignored:
+            return "changed by the function"
+        content = getattr(owner, name, None)
+        self.slots.append((owner, name, content))
+        return self.content(content, depth + 1)
 
     def _mapping(self, mapping: dict[Any, Any], depth: int) -> list[Any]:
         if len(mapping) > _MAX_ITEMS or not all(

@@ -48,6 +48,22 @@ _ASKED_FOR_VALUE = (
 )
 
 
+# What Flax says is which variable of the module; what to write instead is this.
+_MODULE_NOTE = """
+A compiled function may read a module that it closes over, but not change it, for the
+change would be lost. Keep its state in a Variable, and put the module together inside:
+
+    graph, state = nnx.split(model)
+    with strategy.scope():
+        state = replax.Variable(state)
+
+    def step(x):
+        model = nnx.merge(graph, state.read_value())
+        y = model(x)
+        state.assign(nnx.state(model))
+"""
+
+
 class _Entry:
     """A program, and which of the captured arrays have to be the same objects."""
 
@@ -227,13 +243,19 @@ class Function(Generic[P, R]):
         # The same call but for the layouts of per-replica values shares a body.
         entry = self._replayed(key[:-1], call, described, captures)
         if entry is None:
-            body = trace_body(
-                self._function,
-                call.treedef,
-                described,
-                call.grouping,
-                may_create=not self._programs,
-            )
+            try:
+                body = trace_body(
+                    self._function,
+                    call.treedef,
+                    described,
+                    call.grouping,
+                    may_create=not self._programs,
+                )
+            except Exception as error:
+                # By name: a module of Flax is none of our business but for this note.
+                if type(error).__name__ == "TraceContextError":
+                    error.add_note(_MODULE_NOTE)
+                raise
             program = Program(body, described, call.grouping, captures.arrays)
             entry = _Entry(program, body, captures.arrays)
         if captures.ignore_changes():
