@@ -70,11 +70,10 @@ class Captures:
 
     token: Token
     arrays: list[Any]
-    _cells: list[tuple[types.CellType, Any]]
     _names: list[tuple[dict[str, Any], str, Any]]
     _dicts: list[tuple[dict[str, Any], tuple[str, ...]]]
     _lists: list[tuple[list[Any], tuple[Any, ...]]]
-    _slots: list[tuple[Any, str, Any]]
+    _attributes: list[tuple[Any, str, Any]]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Captures:
@@ -83,25 +82,16 @@ class Captures:
         key = walk.function(function, 0)
         token = _token(key)
         return cls(
-            token,
-            walk.arrays,
-            walk.cells,
-            walk.names,
-            walk.dicts,
-            walk.lists,
-            walk.slots,
+            token, walk.arrays, walk.names, walk.dicts, walk.lists, walk.attributes
         )
 
     def still_hold(self) -> bool:
         """Whether nothing that was looked at has been replaced since."""
         # Written out, for it runs at every call.
-        for cell, content in self._cells:
-            if cell.cell_contents is not content:
-                return False
         for namespace, name, content in self._names:
             if namespace.get(name) is not content:
                 return False
-        for owner, name, content in self._slots:
+        for owner, name, content in self._attributes:
             if getattr(owner, name, None) is not content:
                 return False
         for mapping, names in self._dicts:
@@ -118,14 +108,12 @@ class Captures:
         A function that appends to a list, counts its traces or keeps what it makes,
         while it is being traced, would otherwise be another program each time.
         """
-        changed: dict[Any, Any] = {}
-        for cell, content in self._cells:
-            if cell.cell_contents is not content:
-                changed[id(cell)] = cell
-        for namespace, name, content in self._names:
-            if namespace.get(name) is not content:
-                changed[id(namespace), name] = namespace
-        for owner, name, content in self._slots:
+        changed: dict[Any, Any] = {
+            (id(namespace), name): namespace
+            for namespace, name, content in self._names
+            if namespace.get(name) is not content
+        }
+        for owner, name, content in self._attributes:
             if getattr(owner, name, None) is not content:
                 changed[id(owner), name] = owner
         for mapping, names in self._dicts:
@@ -145,11 +133,10 @@ class _Walk:
 
     def __init__(self) -> None:
         self.arrays: list[Any] = []
-        self.cells: list[tuple[types.CellType, Any]] = []
         self.names: list[tuple[dict[str, Any], str, Any]] = []
         self.dicts: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self.lists: list[tuple[list[Any], tuple[Any, ...]]] = []
-        self.slots: list[tuple[Any, str, Any]] = []
+        self.attributes: list[tuple[Any, str, Any]] = []
         self._seen: set[int] = set()
 
     def function(self, function: Any, depth: int) -> Any:
@@ -179,14 +166,10 @@ class _Walk:
         return ("function", code, tuple(defaults), tuple(closed), tuple(named))
 
     def _cell(self, cell: types.CellType, depth: int) -> Any:
-        if id(cell) in _ignored:
-            return "changed by the function"
         try:
-            content = cell.cell_contents
+            return self._attribute(cell, "cell_contents", depth)
         except ValueError:  # a name that is not bound yet
             return "unbound"
-        self.cells.append((cell, content))
-        return self.content(content, depth + 1)
 
     def _global(self, namespace: dict[str, Any], name: str, depth: int) -> Any:
         content = namespace[name]
@@ -233,7 +216,7 @@ class _Walk:
 
     def _container(self, value: Any, depth: int) -> Any:
         kind = type(value)
-        if depth > _MAX_DEPTH or len(self.names) + len(self.slots) > _MAX_WATCHED:
+        if depth > _MAX_DEPTH or len(self.names) + len(self.attributes) > _MAX_WATCHED:
             return _Identity(value)
         if kind is list and len(value) <= _MAX_ITEMS:
             if id(value) in _ignored:
@@ -246,15 +229,15 @@ class _Walk:
             return (kind, *self._mapping(value, depth))
         if kind.__module__.partition(".")[0] in _CLOSED_PACKAGES:
             return _Identity(value)
-        return (_Identity(value), *self._attributes(value, depth))
+        return (_Identity(value), *self._parts(value, depth))
 
-    def _attributes(self, value: Any, depth: int) -> list[Any]:
+    def _parts(self, value: Any, depth: int) -> list[Any]:
         """What an object of the user's has in it."""
         if isinstance(value, (type, types.ModuleType)) or id(value) in self._seen:
             return []
         self._seen.add(id(value))
         found = [
-            (name, self._slot(value, name, depth))
+            (name, self._attribute(value, name, depth))
             for kind in type(value).__mro__
             for name in kind.__dict__.get("__slots__", ())
             if isinstance(name, str) and not name.startswith("__")
@@ -264,11 +247,11 @@ class _Walk:
             found += self._mapping(attributes, depth)
         return found
 
-    def _slot(self, owner: Any, name: str, depth: int) -> Any:
+    def _attribute(self, owner: Any, name: str, depth: int) -> Any:
         if (id(owner), name) in _ignored:
             return "changed by the function"
         content = getattr(owner, name, None)
-        self.slots.append((owner, name, content))
+        self.attributes.append((owner, name, content))
         return self.content(content, depth + 1)
 
     def _mapping(self, mapping: dict[Any, Any], depth: int) -> list[Any]:
