@@ -1,0 +1,3 @@
+"""Replax under the names of TensorFlow."""
+
+__all__ = []
