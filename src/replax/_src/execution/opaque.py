@@ -75,6 +75,10 @@ class Grouping:
 
     def by_class(self, shapes: Sequence[Shape]) -> tuple[Shape, ...]:
         """One shape for each class, from one for each replica."""
+        if self.is_uniform and len(set(shapes)) == 1:
+            return (shapes[0],)
+        if len(self.ids) != len(shapes):
+            raise UngroupedError
         found = tuple(shapes[self.ids.index(i)] for i in range(len(self.counts)))
         if any(found[i] != shape for i, shape in zip(self.ids, shapes, strict=True)):
             raise UngroupedError

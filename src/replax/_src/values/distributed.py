@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
@@ -117,30 +118,30 @@ class PerReplica(DistributedValues):
     @classmethod
     def on(cls, values: Sequence[Any], topology: Topology) -> PerReplica:
         """One value for each replica of ``topology``."""
-        value = cls(values)
-        value._topology = topology
-        return value
+        self = cls(values)
+        self._topology = topology
+        return self
 
     @classmethod
     def of_stack(
         cls, stacked: jax.Array, shapes: tuple[Shape, ...] | None, topology: Topology
     ) -> PerReplica:
         """The parts of a stacked array; ``shapes`` says their sizes if they differ."""
-        value = cls.__new__(cls)
-        value._values = None
-        value.on_host = False
-        value._stacked = stacked
-        value._shapes = shapes
-        value._topology = topology
-        value._spread = None
-        return value
+        self = cls.__new__(cls)
+        self._values = None
+        self.on_host = False
+        self._stacked = stacked
+        self._shapes = shapes
+        self._topology = topology
+        self._spread = None
+        return self
 
     @classmethod
     def of_spread(cls, spread: Spread) -> PerReplica:
         """A per-replica value inside of a function that is being traced."""
-        value = cls.of_stack(spread.stacked, None, spread.topology)
-        value._spread = spread
-        return value
+        self = cls.of_stack(spread.stacked, None, spread.topology)
+        self._spread = spread
+        return self
 
     @property
     def spread(self) -> Spread | None:
@@ -199,17 +200,17 @@ class PerReplica(DistributedValues):
           all parts of each have one shape.
         """
         topology = None
-        for value in values:
-            topology = topology or value._topology
+        for self in values:
+            topology = topology or self._topology
         if topology is None:
             topology = find_topology(values)
         stacks: list[Any] = []
         uniform = True
-        for value in values:
-            if value._stacked is None or value._topology is not topology:
-                value.stack(topology, "a per-replica value")
-            uniform = uniform and value._shapes is None
-            stacks.append(value._stacked)
+        for self in values:
+            if self._stacked is None or self._topology is not topology:
+                self.stack(topology, "a per-replica value")
+            uniform = uniform and self._shapes is None
+            stacks.append(self._stacked)
         if uniform:
             return topology, stacks, None
         shapes = [v.stack(topology, "a per-replica value")[1] for v in values]
@@ -303,16 +304,15 @@ def _stack(
         rows = np.stack([_padded(part, common, np) for part in parts])
         return jax.device_put(rows, topology.stacked), shapes
     shards: list[jax.Array] = []
-    for part, device in zip(parts, topology.local_devices, strict=True):
-        placed = jax.device_put(part, device)
-        shards.append(_padded(placed, common, jnp).reshape((1, *common)))
-    stacked_shape = (topology.num_replicas, *common)
-    return (
-        jax.make_array_from_single_device_arrays(
-            stacked_shape, topology.stacked, shards
-        ),
-        shapes,
-    )
+    # Values that are known while a function is traced stay known.
+    with jax.ensure_compile_time_eval():
+        for part, device in zip(parts, topology.local_devices, strict=True):
+            placed = jax.device_put(part, device)
+            shards.append(_padded(placed, common, jnp).reshape((1, *common)))
+        stacked = jax.make_array_from_single_device_arrays(
+            (topology.num_replicas, *common), topology.stacked, shards
+        )
+    return stacked, shapes
 
 
 def _padded(part: Any, shape: Shape, numpy: Any) -> Any:
