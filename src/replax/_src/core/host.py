@@ -5,13 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import jax_compat
 from replax._src.core.jax_compat import ArrayClass
 
-__all__ = ["canonical", "check_fits", "is_array", "is_number", "own_copy", "to_numpy"]
+__all__ = [
+    "canonical",
+    "check_fits",
+    "is_array",
+    "is_number",
+    "own_copy",
+    "shown",
+    "typed",
+]
 
 _WIDE = frozenset("iu")
 
@@ -20,6 +29,7 @@ def is_array(value: Any) -> bool:
     """Whether ``value`` is an array of numbers: of JAX, of NumPy, or traced."""
     if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype.kind not in "OUSMm"
+    # The last are keys of random numbers.
     return isinstance(value, (ArrayClass, jax.core.Tracer))
 
 
@@ -58,7 +68,7 @@ def check_fits(value: Any, what: str) -> None:
 
 def canonical(value: Any, what: str) -> Any:
     """``value`` as JAX would hold it, NumPy values still on the host."""
-    if isinstance(value, (ArrayClass, jax.core.Tracer)):
+    if isinstance(value, (ArrayClass, jax.core.Tracer, jax.Array)):
         return value
     if is_number(value):
         if type(value) is int:
@@ -75,9 +85,23 @@ def canonical(value: Any, what: str) -> Any:
     return host.astype(jax.dtypes.canonicalize_dtype(host.dtype), copy=False)
 
 
-def to_numpy(value: jax.Array) -> Any:
-    """The value on the host, in memory that no program reuses."""
-    return np.array(value)
+def typed(array: Any, dtype: Any) -> Any:
+    """The array as ``dtype``, not weakly typed; a copy if it is the host's.
+
+    Keys of random numbers are of no other dtype, and taken as they are.
+    """
+    return array if _is_key(dtype) else array.astype(dtype)
+
+
+def _is_key(dtype: Any) -> bool:
+    return jnp.issubdtype(dtype, jax.dtypes.extended)
+
+
+def shown(value: jax.Array) -> str:
+    """The value as NumPy shows it; a key of random numbers as JAX does."""
+    if _is_key(value.dtype):
+        return repr(value)
+    return repr(np.array(value))
 
 
 def own_copy(value: Any) -> jax.Array:

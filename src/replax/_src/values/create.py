@@ -6,13 +6,15 @@ import dataclasses
 from typing import Any, Protocol
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import host
+from replax._src.core.readable import read
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
-from replax._src.values.distributed import PerReplica
+from replax._src.values.distributed import Mirrored, PerReplica
 from replax._src.values.vocabulary import (
     VariableAggregation,
     VariableSynchronization,
@@ -61,7 +63,7 @@ def set_kinds(make: _Kinds) -> None:
 
 def create(
     initial_value: Any,
-    trainable: bool | None = None,
+    trainable: bool | None = None,  # noqa: FBT001  # as in tf.Variable
     name: str | None = None,
     dtype: Any = None,
     synchronization: VariableSynchronization = VariableSynchronization.AUTO,
@@ -70,7 +72,7 @@ def create(
     """Makes a variable of the kind that the current scope calls for."""
     synchronization = _checked_synchronization(synchronization)
     on_read = synchronization is VariableSynchronization.ON_READ
-    _check_trainable(trainable, on_read=on_read)
+    _check_trainable(trainable=trainable, on_read=on_read)
     place = scope.current()
     frame = scope.current_frame()
     if frame is not None:
@@ -116,7 +118,7 @@ def _checked_synchronization(value: Any) -> VariableSynchronization:
     return synchronization
 
 
-def _check_trainable(trainable: bool | None, *, on_read: bool) -> None:
+def _check_trainable(*, trainable: bool | None, on_read: bool) -> None:
     if trainable and on_read:
         msg = (
             "trainable=True with synchronization=ON_READ: each replica would train a "
@@ -161,7 +163,7 @@ def _is_nested_numbers(value: Any) -> bool:
     """Whether ``value`` is a list of numbers, which stands for an array."""
     if not isinstance(value, list) or not value:
         return False
-    first: Any = value[0]  # pyright: ignore[reportUnknownVariableType]
+    first: Any = value[0]
     return host.is_number(first) or _is_nested_numbers(first)
 
 
@@ -175,9 +177,12 @@ def _initial_leaf(leaf: Any, dtype: Any, name: str) -> jax.Array:
     if isinstance(leaf, PerReplica):
         msg = f"{what} is a PerReplica; reduce it, or take one of its values"
         raise TypeError(msg)
+    wanted = None if dtype is None else jax.dtypes.canonicalize_dtype(np.dtype(dtype))
+    if wanted is not None and host.is_number(leaf) and _casts(type(leaf), wanted):
+        return jnp.asarray(_number(leaf, wanted, what))
     value = host.canonical(leaf, what)
-    if dtype is not None:
-        value = value.astype(jax.dtypes.canonicalize_dtype(np.dtype(dtype)))
+    if wanted is not None:
+        value = value.astype(wanted)
     if isinstance(value, jax.core.Tracer):
         return jnp.asarray(value, dtype=value.dtype)
     return host.own_copy(value)
@@ -210,8 +215,9 @@ def checked_leaves(value: Any, variable: Any, verb: str) -> tuple[Any, ...]:
             f"to one value first: strategy.reduce('MEAN', value, axis=None)"
         )
         raise TypeError(msg)
+    value = read(value.values[0] if isinstance(value, Mirrored) else value)
     if jax.tree_util.treedef_is_leaf(treedef) and isinstance(value, (list, tuple)):
-        value = np.array(value, dtype=specs[0].dtype)
+        value = _array_of(value, specs[0].dtype)
     leaves, given = jax.tree_util.tree_flatten(value)
     if given != treedef and not (
         len(leaves) == len(specs) == 1 and jax.tree_util.treedef_is_leaf(treedef)
@@ -228,16 +234,28 @@ def checked_leaves(value: Any, variable: Any, verb: str) -> tuple[Any, ...]:
     )
 
 
+def _array_of(items: Any, dtype: Any) -> Any:
+    """The array that a list stands for."""
+    leaves = jax.tree_util.tree_leaves(items)
+    if not all(map(host.is_number, leaves)):
+        return jnp.stack([jnp.asarray(item) for item in items])
+    array = np.array(items)
+    return np.array(items, dtype) if _casts(array.dtype, dtype) else array
+
+
+def _casts(given: Any, dtype: Any) -> bool:
+    """Whether Python numbers of a type are taken for a dtype."""
+    return np.can_cast(given, dtype, "same_kind")
+
+
 def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any:
     what = f"the value for {verb} of variable {name!r}"
-    if host.is_number(leaf) and np.can_cast(type(leaf), spec.dtype, "same_kind"):
-        array: Any = np.asarray(leaf, spec.dtype)
+    if host.is_number(leaf) and _casts(type(leaf), spec.dtype):
+        array: Any = _number(leaf, spec.dtype, what)
     else:
         array = host.canonical(leaf, what)
     weak = getattr(array, "weak_type", False)
-    if array.dtype != spec.dtype and not (
-        weak and np.can_cast(array.dtype, spec.dtype, "same_kind")
-    ):
+    if array.dtype != spec.dtype and not (weak and _casts(array.dtype, spec.dtype)):
         msg = (
             f"{what} has dtype {array.dtype.name}, but the variable has "
             f"{spec.dtype.name}; convert it with .astype({spec.dtype.name!r})"
@@ -245,13 +263,21 @@ def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any
         raise ValueError(msg)
     if tuple(array.shape) != spec.shape:
         if array.shape == () and verb != "assign":
-            return array.astype(spec.dtype)
+            return host.typed(array, spec.dtype)
         msg = (
             f"{what} has shape {tuple(array.shape)}, but the variable has "
             f"{spec.shape}; a variable keeps its shape"
         )
         raise ValueError(msg)
-    return array.astype(spec.dtype)
+    return host.typed(array, spec.dtype)
+
+
+def _number(value: Any, dtype: Any, what: str) -> np.ndarray:
+    try:
+        return np.asarray(value, dtype)
+    except OverflowError:
+        msg = f"{what} is {value}, which does not fit in {np.dtype(dtype).name}"
+        raise OverflowError(msg) from None
 
 
 def describe(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, final
 
 import jax
+import numpy as np
 
 from replax._src.topology.topology import Topology
 from replax._src.values import create
@@ -41,6 +42,16 @@ class VariableSnapshot(ArrayOperators):
         return self._name
 
     @property
+    def ndim(self) -> int:
+        """Number of dimensions of the value."""
+        return self._value.ndim
+
+    @property
+    def size(self) -> int:
+        """Number of elements of the value."""
+        return self._value.size
+
+    @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the value."""
         return self._value.shape
@@ -57,6 +68,10 @@ class VariableSnapshot(ArrayOperators):
     def value(self) -> Any:
         """The value."""
         return self._value
+
+    def numpy(self) -> Any:
+        """The value on the host."""
+        return jax.tree.map(np.array, self._value)
 
     def operand(self) -> jax.Array:
         """The array to compute with."""
@@ -79,15 +94,14 @@ class VariableSnapshot(ArrayOperators):
         return f"VariableSnapshot({self._name!r}, {self._value!r})"
 
 
+def _flatten(value: Any) -> tuple[tuple[Any], str]:
+    return (value.read_value(),), value.name
+
+
+def _unflatten(name: str, children: Any) -> Any:
+    return VariableSnapshot(name, *children)
+
+
 create.set_kinds(_make)
-for _kind in (PlainVariable, MirroredVariable, SyncOnReadVariable):
-    jax.tree_util.register_pytree_node(
-        _kind,
-        lambda variable: ((variable.read_value(),), variable.name),
-        lambda name, children: VariableSnapshot(name, children[0]),
-    )
-jax.tree_util.register_pytree_node(
-    VariableSnapshot,
-    lambda snapshot: ((snapshot.read_value(),), snapshot.name),
-    lambda name, children: VariableSnapshot(name, children[0]),
-)
+for _kind in (PlainVariable, MirroredVariable, SyncOnReadVariable, VariableSnapshot):
+    jax.tree_util.register_pytree_node(_kind, _flatten, _unflatten)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, final
 
-import jax
 import jax.numpy as jnp
 
 from replax._src.core import host
@@ -24,6 +23,10 @@ class MirroredVariable(Variable, DistributedValues):
     @property
     def values(self) -> tuple[Any, ...]:
         """The copies on this process's replicas."""
+        frame = scope.current_frame()
+        if frame is not None:
+            seen = self._treedef.unflatten(frame.read(self))
+            return (seen,) * len(self.topology.local_replicas)
         self._store.exposed = True
         return tuple(self._treedef.unflatten(part) for part in self._store.parts())
 
@@ -37,7 +40,7 @@ class MirroredVariable(Variable, DistributedValues):
             return
         assert place.index is not None
         old = self._store.part(place.index)
-        self._store.set_part(place.index, updated(old, joined, update))
+        place.exchange.write(self, updated(old, joined, update))
 
     def _joined(
         self, value: Any, leaves: Leaves, verb: str, place: scope.Place
@@ -53,7 +56,7 @@ class MirroredVariable(Variable, DistributedValues):
             return _summed(kept, count)
         if self._aggregation is VariableAggregation.MEAN:
             return tuple(x / count for x in _summed(leaves, count))
-        if host.is_number(value):
+        if host.is_number(value) and _is_same(value, place):
             msg = (
                 f"{verb}({value!r}) of variable {self._name!r} by {count} replicas, "
                 f"with aggregation SUM: should this add {value!r} once or {count} "
@@ -73,13 +76,12 @@ class MirroredVariable(Variable, DistributedValues):
             place.exchange.check_equal(self, leaves)
 
     def __repr__(self) -> str:
-        if scope.current_frame() is not None:
-            return f"<MirroredVariable {self._summary()}>"
-        lines = ",\n".join(
-            f"  {i}: <Variable {self._summary()} value={_shown(part, self._treedef)}>"
-            for i, part in enumerate(self._store.parts())
-        )
-        return f"MirroredVariable:{{\n{lines}\n}}"
+        return self._shown_by_replica()
+
+
+def _is_same(number: Any, place: scope.Place) -> bool:
+    """Whether all replicas have this number."""
+    return place.exchange is None or place.exchange.is_same(number)
 
 
 def _summed(leaves: Any, count: int) -> Leaves:
@@ -87,7 +89,3 @@ def _summed(leaves: Any, count: int) -> Leaves:
     counted = [x.astype(jnp.int32) if x.dtype == jnp.bool_ else x for x in arrays]
     summed = collectives.all_reduce_p.bind(*counted, num_replicas=count)
     return tuple(s.astype(x.dtype) for s, x in zip(summed, arrays, strict=True))
-
-
-def _shown(part: Leaves, treedef: jax.tree_util.PyTreeDef) -> str:
-    return repr(treedef.unflatten([host.to_numpy(x) for x in part]))

@@ -9,6 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from replax._src.core import host
+from replax._src.core.readable import Readable
+
 __all__ = ["ArrayOperators"]
 
 
@@ -37,7 +40,11 @@ def _operand(value: Any) -> Any:
     return value.operand() if isinstance(value, ArrayOperators) else value
 
 
-class ArrayOperators:
+def _is_plain(value: Any) -> bool:
+    return host.is_number(value) or host.is_array(value)
+
+
+class ArrayOperators(Readable):
     """What makes an object usable where an array is."""
 
     __slots__ = ()
@@ -52,9 +59,23 @@ class ArrayOperators:
     def __jax_array__(self) -> jax.Array:
         raise NotImplementedError
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
+    def __array__(
+        self,
+        dtype: Any = None,
+        copy: bool | None = None,  # noqa: FBT001  # as NumPy calls it
+    ) -> Any:
         del copy  # the array is on a device: what NumPy gets is always a copy
         return np.array(self.operand(), dtype=dtype)
+
+    # Compared with a number or an array it is one; with anything else, itself.
+    def __eq__(self, other: object) -> Any:
+        return self.operand() == other if _is_plain(other) else self is other
+
+    def __ne__(self, other: object) -> Any:
+        return self.operand() != other if _is_plain(other) else self is not other
+
+    def __hash__(self) -> int:
+        return id(self)
 
     def __getitem__(self, key: Any) -> jax.Array:
         return self.__jax_array__()[key]

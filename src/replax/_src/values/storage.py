@@ -8,6 +8,7 @@ asked for it, without copying.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -34,7 +35,7 @@ class Store:
 
     __slots__ = ("_parts", "_parts_of", "exposed", "stacked", "topology", "whole")
 
-    def __init__(self, topology: Topology, parts_differ: bool) -> None:
+    def __init__(self, topology: Topology, *, parts_differ: bool) -> None:
         self.topology = topology
         self.stacked = parts_differ and not topology.is_single
         self.exposed = False
@@ -66,10 +67,11 @@ class Store:
         """The leaves of the ``index``-th local replica, on its device."""
         return self._split()[index]
 
-    def set_part(self, index: int, leaves: Leaves) -> None:
-        """Replaces the leaves of one local replica."""
+    def set_part(self, index: int, leaves: Sequence[Any]) -> None:
+        """Replaces the leaves of one local replica; they may be on any device."""
+        device = self.topology.local_devices[index]
         parts = self._split()
-        parts[index] = leaves
+        parts[index] = tuple(jax.device_put(x, device) for x in leaves)
         self.whole = None
         self.exposed = True
 
@@ -89,6 +91,14 @@ class Store:
             self.whole = tuple(_copied(x) for x in self.join())
             self.exposed = False
         return self.join()
+
+    def copied(self) -> Store:
+        """A store of its own for the same arrays, which neither may reuse."""
+        self.exposed = True
+        copy = Store(self.topology, parts_differ=self.stacked)
+        copy.whole = self.join()
+        copy.exposed = True
+        return copy
 
     def _split(self) -> list[Leaves]:
         if self.whole is not None and self._parts_of is not self.whole:

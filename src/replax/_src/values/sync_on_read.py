@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.core import host, jax_compat
+from replax._src.core import jax_compat
 from replax._src.replica import collectives, scope
 from replax._src.values.distributed import DistributedValues
 from replax._src.values.storage import Leaves
@@ -27,27 +27,37 @@ class SyncOnReadVariable(Variable, DistributedValues):
     @property
     def values(self) -> tuple[Any, ...]:
         """What each of this process's replicas has."""
+        frame = scope.current_frame()
+        if frame is not None:
+            rows = self._rows(frame)
+            return tuple(
+                self._treedef.unflatten([x[i] for x in rows])
+                for i in range(self.topology.num_replicas)
+            )
         self._store.exposed = True
         return tuple(self._treedef.unflatten(part) for part in self._store.parts())
 
     # --- reading ----------------------------------------------------------------
 
     def _seen_in_frame(self, frame: scope.Frame) -> Leaves:
+        place = scope.current()
+        if frame.per_replica and place is not None and place.replica is not None:
+            return frame.read(self)
+        return tuple(self._together(x) for x in self._rows(frame))
+
+    def _rows(self, frame: scope.Frame) -> Leaves:
+        """The leaves of all replicas, on a leading axis."""
         leaves = frame.read(self)
         if not frame.per_replica:
-            return tuple(self._together(x) for x in leaves)
-        place = scope.current()
-        if place is not None and place.replica is not None:
             return leaves
         # Between the replicas of one step: what merge_call's function sees.
         count = self.topology.num_replicas
-        rows = [
+        return tuple(
             collectives.all_gather_p.bind(
                 x[None], axis=0, size=1, total=count, num_replicas=count
             )
             for x in leaves
-        ]
-        return tuple(self._together(x) for x in rows)
+        )
 
     def _seen_across(self) -> Leaves:
         parts = self._store.parts()
@@ -86,7 +96,7 @@ class SyncOnReadVariable(Variable, DistributedValues):
             return
         assert place.index is not None
         old = self._store.part(place.index)
-        self._store.set_part(place.index, updated(old, leaves, update))
+        place.exchange.write(self, updated(old, leaves, update))
 
     def _update_across(self, leaves: Leaves, update: Update, verb: str) -> None:
         summed = self._aggregation is VariableAggregation.SUM
@@ -117,20 +127,13 @@ class SyncOnReadVariable(Variable, DistributedValues):
         frame.write(self, updated(frame.read(self), rows, update))
 
     def __repr__(self) -> str:
-        if scope.current_frame() is not None:
-            return f"<SyncOnReadVariable {self._summary()}>"
-        lines = ",\n".join(
-            f"  {i}: <Variable {self._summary()} value="
-            f"{self._treedef.unflatten([host.to_numpy(x) for x in part])!r}>"
-            for i, part in enumerate(self._store.parts())
-        )
-        return f"SyncOnReadVariable:{{\n{lines}\n}}"
+        return self._shown_by_replica()
 
 
 def _shares(leaf: Any, count: int, *, summed: bool) -> jax.Array:
     """What each replica gets of an assigned value: a share of a sum, or a copy."""
     leaf = jnp.asarray(leaf)
-    if not summed:
+    if not summed or leaf.dtype == jnp.bool_:
         return jnp.broadcast_to(leaf, (count, *leaf.shape))
     if jnp.issubdtype(leaf.dtype, jnp.inexact):
         return jnp.broadcast_to(leaf / count, (count, *leaf.shape))

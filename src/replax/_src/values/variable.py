@@ -6,15 +6,17 @@ function that is being traced, in a step on one replica or between steps.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, Self, final
+from typing import Any, NoReturn, Self, final
 
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
 from replax._src.values import create
@@ -73,7 +75,7 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     def __init__(
         self,
         initial_value: Any,
-        trainable: bool | None = None,
+        trainable: bool | None = None,  # noqa: FBT001  # as in tf.Variable
         name: str | None = None,
         dtype: Any = None,
         synchronization: VariableSynchronization = VariableSynchronization.AUTO,
@@ -81,7 +83,7 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     ) -> None:
         # Only the signature: `create.create` makes the variable from a recipe.
         del trainable, dtype, synchronization, aggregation
-        msg = f"{type(self).__name__}({initial_value!r}, name={name!r}) is made by create"
+        msg = f"{name!r} with {initial_value!r} is made by create.create"
         raise AssertionError(msg)
 
     @classmethod
@@ -201,11 +203,16 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     def numpy(self) -> Any:
         """The present value on the host."""
         tree = self._treedef.unflatten(self._leaves())
-        return jax.tree.map(lambda leaf: np.array(leaf), tree)
+        return jax.tree.map(np.array, tree)
 
     def operand(self) -> jax.Array:
         """The array to compute with; it is not handed on to the caller."""
-        self._spec("array value")
+        if not jax.tree_util.treedef_is_leaf(self._treedef):
+            msg = (
+                f"variable {self._name!r} is a tree of {len(self._specs)} arrays and "
+                f"cannot be used as one; read it with read_value() and use its leaves"
+            )
+            raise TypeError(msg)
         return self._leaves()[0]
 
     def __jax_array__(self) -> jax.Array:
@@ -259,25 +266,23 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     def _update(self, value: Any, update: Update, verb: str) -> Self:
         place = scope.current()
         self._refuse_other_strategy(place, verb)
-        leaves = create.checked_leaves(value, self, verb)
-        frame = scope.current_frame()
-        if frame is None:
+        # What is assigned has no gradient, also while one is being taken.
+        leaves = tuple(
+            lax.stop_gradient(x) if isinstance(x, jax.core.Tracer) else x
+            for x in create.checked_leaves(value, self, verb)
+        )
+        if scope.current_frame() is None:
             self._refuse_staging(verb)
-        else:
-            # What a step assigns has no gradient, also while one is being taken.
-            leaves = tuple(
-                lax.stop_gradient(x) if isinstance(x, jax.core.Tracer) else x
-                for x in leaves
-            )
-        if place is not None and place.replica is not None and not self._is_one(place):
+            self._refuse_tracers(leaves, verb)
+        if (
+            place is not None
+            and place.replica is not None
+            and not place.topology.is_single
+        ):
             self._update_in_replica(value, leaves, update, verb, place)
         else:
             self._update_across(leaves, update, verb)
         return self
-
-    def _is_one(self, place: scope.Place) -> bool:
-        """Whether the running step has one replica, so that there is nothing to join."""
-        return place.topology.is_single
 
     def _update_in_replica(
         self, value: Any, leaves: Leaves, update: Update, verb: str, place: scope.Place
@@ -320,6 +325,40 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
             )
             raise RuntimeError(msg)
 
+    def _refuse_tracers(self, leaves: Sequence[Any], verb: str) -> None:
+        if any(isinstance(x, jax.core.Tracer) for x in leaves):
+            msg = (
+                f"{verb} of variable {self._name!r} inside of jax.vmap or the like, "
+                f"where there is no one value to assign; return the new value from "
+                f"there, and assign it to the variable outside"
+            )
+            raise RuntimeError(msg)
+
+    # --- copies -----------------------------------------------------------------
+
+    def __copy__(self) -> Self:
+        """A variable of its own with the present value."""
+        place = scope.current()
+        if scope.current_frame() is not None or (place and place.replica is not None):
+            msg = (
+                f"variable {self._name!r} is copied inside of a step or a function "
+                f"that is being traced; copy it before, or read its value"
+            )
+            raise RuntimeError(msg)
+        copy = object.__new__(type(self))
+        vars(copy).update(vars(self), _store=self._store.copied())
+        return copy
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        msg = (
+            f"variable {self._name!r} belongs to the devices of this process and "
+            f"cannot be pickled; pickle variable.numpy(), or save a checkpoint"
+        )
+        raise TypeError(msg)
+
     # --- looks ------------------------------------------------------------------
 
     def __repr__(self) -> str:
@@ -328,16 +367,34 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     def _summary(self) -> str:
         return f"{self._name!r} {create.describe(self._treedef, self._specs)}"
 
-    def __hash__(self) -> int:
-        return id(self)
+    def _shown(self, part: Leaves) -> str:
+        """One replica's value, as the variable's repr shows it."""
+        shown = [_Shown(host.shown(leaf)) for leaf in part]
+        return f"<Variable {self._summary()} value={self._treedef.unflatten(shown)!r}>"
 
-    def __eq__(self, other: object) -> bool:
-        return self is other
+    def _shown_by_replica(self) -> str:
+        """The values of all replicas, one a line."""
+        if scope.current_frame() is not None:
+            return f"<{type(self).__name__} {self._summary()}>"
+        lines = ",\n".join(
+            f"  {i}: {self._shown(part)}" for i, part in enumerate(self._store.parts())
+        )
+        return f"{type(self).__name__}:{{\n{lines}\n}}"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class _Shown:
+    """A leaf of a tree that is shown by a text."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
 
 
 def updated(old: Sequence[jax.Array], new: Sequence[Any], update: Update) -> Leaves:
     return tuple(
-        update(a, b).astype(a.dtype) for a, b in zip(old, new, strict=True)
+        host.typed(update(a, b), a.dtype) for a, b in zip(old, new, strict=True)
     )
 
 
@@ -348,4 +405,4 @@ class PlainVariable(Variable):
     def __repr__(self) -> str:
         if scope.current_frame() is not None or jax_compat.is_staging():
             return f"<Variable {self._summary()}>"
-        return f"<Variable {self._summary()} value={self.numpy()!r}>"
+        return self._shown(self._store.parts()[0])
