@@ -41,6 +41,7 @@ __all__ = [
     "caller_settings",
     "current_trace",
     "eqn_location",
+    "is_lowered_over",
     "is_recording_on",
     "is_staging",
     "is_top_level",
@@ -99,6 +100,12 @@ def is_staging() -> bool:
 def axis_bound(name: str, size: int) -> contextlib.AbstractContextManager[None]:
     """Binds a mesh axis by name for tracing outside ``shard_map``."""
     return _core.extend_axis_env_nd([(name, size)])
+
+
+def is_lowered_over(ctx: Any, name: str) -> bool:
+    """Whether a program that is being lowered runs on the devices of a mesh axis."""
+    axis_context = ctx.module_context.axis_context
+    return name in getattr(axis_context, "manual_axes", ())
 
 
 def eqn_location(eqn: JaxprEqn) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -13,10 +13,11 @@ import numpy as np
 from jax import lax
 from jax.sharding import PartitionSpec
 
-from replax._src.core import host, jax_compat
+from replax._src.core import jax_compat
 from replax._src.core.frames import user_location
 from replax._src.core.jax_compat import ArrayClass, caller_settings
 from replax._src.execution.baton import Turns
+from replax._src.execution.components import Components
 from replax._src.execution.unreduced import Unreduced, require_equal
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
@@ -57,17 +58,19 @@ def run_eagerly(
       The results, merged: one value where all replicas returned the same object, and
       per-replica values elsewhere.
     """
+    _require_untransformed()
     _say_once()
     topology = place.topology
     turns = Turns(len(topology.local_replicas))
     session = _Session(turns, place, random)
     settings = caller_settings()
-    leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
+    components = Components(args, kwargs, len(topology.local_replicas))
 
     def call(index: int) -> Any:
         device = topology.local_devices[index]
-        mine = [_component(leaf, index, device) for leaf in leaves]
-        my_args, my_kwargs = treedef.unflatten(mine)
+        my_args, my_kwargs = components.of(
+            index, functools.partial(_placed, device=device)
+        )
         run = _ReplicaRun(session, index)
         context = ReplicaContext(
             place.strategy, topology, topology.local_replicas[index], run
@@ -78,9 +81,29 @@ def run_eagerly(
         with settings(), jax.default_device(device), scope.enter(here):
             return function(*my_args, **my_kwargs)
 
-    results = turns.run(call)
-    require_equal(session.unreduced)
-    return merged_results(results, "the step")
+    try:
+        results = turns.run(call)
+        require_equal(session.unreduced)
+    except BaseException:
+        session.undo()
+        raise
+    return merged_results(results, "the step returned", topology)
+
+
+def _require_untransformed() -> None:
+    if not jax_compat.is_top_level():
+        msg = (
+            "strategy.run inside of a function that jax.grad, jax.vmap or the like "
+            "transforms, which does not reach the other replicas; transform inside of "
+            "the step: strategy.run(jax.grad(loss), ...)"
+        )
+        raise RuntimeError(msg)
+
+
+def _placed(array: Any, device: jax.Device) -> jax.Array:
+    if isinstance(array, ArrayClass) and array.committed and array.device == device:
+        return array
+    return jax.device_put(array, device)
 
 
 def _say_once() -> None:
@@ -92,42 +115,32 @@ def _say_once() -> None:
         )
 
 
-def _component(leaf: Any, index: int, device: jax.Device) -> Any:
-    """What one replica gets of an argument."""
-    if isinstance(leaf, Variable):
-        return leaf
-    if isinstance(leaf, DistributedValues):
-        leaf = leaf.values[index]
-    if isinstance(leaf, ArrayClass):
-        moves = leaf.committed and leaf.device != device
-        return jax.device_put(leaf, device) if moves else leaf
-    if isinstance(leaf, np.ndarray) and host.is_array(leaf):
-        return jax.device_put(host.canonical(leaf, "an argument"), device)
-    return leaf
+def merged_results(results: Sequence[Any], what: str, topology: Topology) -> Any:
+    """One tree from those of all replicas.
 
-
-def merged_results(results: Sequence[Any], what: str) -> Any:
-    """One tree from those of all replicas."""
+    Args:
+      results: The trees.
+      what: What they are, for the error if they differ in structure.
+      topology: The replicas.
+    """
     flat = [jax.tree_util.tree_flatten(r, is_leaf=is_handle) for r in results]
     treedef = flat[0][1]
     for index, (_, other) in enumerate(flat):
         if other != treedef:
             msg = (
-                f"{what} returned {treedef} on replica 0 and {other} on replica "
-                f"{index}; return the same structure everywhere"
+                f"{what} {treedef} on replica 0 and {other} on replica {index}; give "
+                f"the same structure everywhere"
             )
             raise ValueError(msg)
-    columns: Iterable[tuple[Any, ...]] = zip(
-        *(leaves for leaves, _ in flat), strict=True
-    )
-    return treedef.unflatten([_merged(column) for column in columns])
+    columns = zip(*(leaves for leaves, _ in flat), strict=True)
+    return treedef.unflatten([_merged(column, topology) for column in columns])
 
 
-def _merged(column: tuple[Any, ...]) -> Any:
+def _merged(column: tuple[Any, ...], topology: Topology) -> Any:
     first = column[0]
     if all(value is first for value in column):
         return first
-    return PerReplica(column)
+    return PerReplica.on(column, topology)
 
 
 class _Session:
@@ -142,6 +155,18 @@ class _Session:
             [] for _ in place.topology.local_replicas
         ]
         self._random = random
+        self._before: dict[Variable, tuple[Leaves, ...]] = {}
+
+    def writes(self, variable: Variable) -> None:
+        """Notes what a variable holds before the step first writes to it."""
+        if variable not in self._before:
+            self._before[variable] = variable.store.parts()
+
+    def undo(self) -> None:
+        """Takes back what a step that failed has written on some of the replicas."""
+        for variable, parts in self._before.items():
+            for index, leaves in enumerate(parts):
+                variable.store.set_part(index, leaves)
 
     @functools.cached_property
     def seed_and_step(self) -> np.ndarray:
@@ -209,7 +234,9 @@ class _ReplicaRun:
         session = self._session
 
         def combine(brought: list[Any]) -> list[Any]:
-            merged_args, merged_kwargs = merged_results(brought, "merge_call")
+            merged_args, merged_kwargs = merged_results(
+                brought, "merge_call was given", session.place.topology
+            )
             result = session.call_between(
                 lambda: function(session.place.strategy, *merged_args, **merged_kwargs)
             )
@@ -224,10 +251,25 @@ class _ReplicaRun:
 
         return self._meet(label, function, combine)
 
+    def is_same(self, value: Any) -> bool:
+        """Whether all replicas come with an equal value."""
+
+        def combine(brought: list[Any]) -> list[bool]:
+            return [all(other == brought[0] for other in brought)] * len(brought)
+
+        return self._meet("comparing a number", value, combine)
+
+    # --- variables --------------------------------------------------------------
+
+    def write(self, variable: Variable, leaves: Leaves) -> None:
+        """Makes ``leaves`` what this replica has of a variable."""
+        self._session.turns.require_going()
+        self._session.writes(variable)
+        variable.store.set_part(self._index, leaves)
+
     def check_equal(self, variable: Variable, leaves: Leaves) -> None:
         """Notes what this replica assigns; compared when all replicas are done."""
-        before = variable.store.part(self._index)
-        note = Unreduced(variable, leaves, before, user_location())
+        note = Unreduced(variable, leaves, user_location())
         self._session.unreduced[self._index].append(note)
 
     def seed_and_step(self) -> jax.Array:
@@ -288,12 +330,6 @@ def _all_reduced(
         window.admit(token)
     columns = [[shard.data for shard in total.addressable_shards] for total in sums]
     return [[c[i] for c in columns] for i in range(len(topology.local_devices))]
-
-
-def _placed(array: jax.Array, device: jax.Device) -> jax.Array:
-    if array.committed and array.device == device:
-        return array
-    return jax.device_put(array, device)
 
 
 def _all_gathered(

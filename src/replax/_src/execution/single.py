@@ -10,12 +10,10 @@ import jax
 import jax.numpy as jnp
 
 from replax._src.core.jax_compat import ArrayClass
+from replax._src.execution.components import Components
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
-from replax._src.values.distributed import DistributedValues
-from replax._src.values.handle import is_handle
-from replax._src.values.variable import Variable
 
 __all__ = ["SingleRun", "run_single"]
 
@@ -41,11 +39,13 @@ class SingleRun:
 
     def seed_and_step(self) -> jax.Array:
         """Seed and number of the step."""
-        frame: Any = scope.current_frame()
-        if frame is not None:
-            return frame.seed_and_step(self._random)
         if self._drawn is None:
-            self._drawn = jnp.asarray(self._random.advance())
+            frame: Any = scope.current_frame()
+            self._drawn = (
+                jnp.asarray(self._random.advance())
+                if frame is None
+                else frame.seed_and_step(self._random)
+            )
         return self._drawn
 
 
@@ -60,18 +60,15 @@ def run_single(
     device = place.topology.devices[0]
     traced = scope.current_frame() is not None
 
-    def component(whole: Any) -> Any:
-        leaf = whole
-        if isinstance(whole, DistributedValues) and not isinstance(whole, Variable):
-            (leaf,) = whole.values
-        if isinstance(leaf, ArrayClass) and leaf.committed and leaf.device != device:
-            return leaf if traced else jax.device_put(leaf, device)
-        return leaf
+    def placed(array: Any) -> Any:
+        if isinstance(array, ArrayClass):
+            moves = array.committed and array.device != device and not traced
+            return jax.device_put(array, device) if moves else array
+        return jnp.asarray(array) if traced else jax.device_put(array, device)
 
-    args, kwargs = jax.tree.map(component, (args, kwargs), is_leaf=is_handle)
-    context = ReplicaContext(
-        place.strategy, place.topology, 0, SingleRun(place, random)
-    )
+    args, kwargs = Components(args, kwargs, 1).of(0, placed)
+    run = SingleRun(place, random)
+    context = ReplicaContext(place.strategy, place.topology, 0, run)
     here = dataclasses.replace(place, replica=context)
     with jax.default_device(device), scope.enter(here):
         return function(*args, **kwargs)

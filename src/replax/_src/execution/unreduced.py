@@ -21,20 +21,16 @@ class Unreduced:
     Attributes:
       variable: To what.
       leaves: The value.
-      before: What the replica had before.
       where: The line of the assignment.
     """
 
     variable: Variable
     leaves: Leaves
-    before: Leaves
     where: str
 
 
 def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
     """Refuses an eager run whose replicas have assigned different values.
-
-    The variables that they assigned get back what they had before.
 
     Args:
       noted: For each replica what it assigned, in order.
@@ -46,14 +42,12 @@ def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
             if other.variable is not first.variable or not all(
                 map(_equal, first.leaves, other.leaves)
             ):
-                _restore(noted)
                 raise unreduced_error(
                     first.variable.name,
                     first.where,
                     f"replica 0 and replica {index} differ",
                 )
     if len(counts) > 1:
-        _restore(noted)
         longest = max(noted, key=len)
         extra = longest[min(counts)]
         raise unreduced_error(
@@ -61,18 +55,10 @@ def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
         )
 
 
-def _restore(noted: Sequence[Sequence[Unreduced]]) -> None:
-    for index, assignments in enumerate(noted):
-        for assignment in reversed(assignments):
-            assignment.variable.store.set_part(index, assignment.before)
-
-
 def _equal(mine: jax.Array, theirs: jax.Array) -> bool:
     a, b = np.asarray(mine), np.asarray(theirs)
-    if a.dtype.kind not in "fc":
-        return np.array_equal(a, b)
-    # Equal bits are what replicas that agree have, and are compared fast.
-    return a.tobytes() == b.tobytes() or np.array_equal(a, b, equal_nan=True)
+    # Equal bits are what replicas that agree have, and NaNs are equal by them.
+    return a.tobytes() == b.tobytes() or np.array_equal(a, b)
 
 
 def unreduced_error(name: str, where: str, how: str) -> ValueError:

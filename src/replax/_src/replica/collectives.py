@@ -17,12 +17,14 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import jax
+import jax.core
 import jax.numpy as jnp
 from jax import lax
 from jax.interpreters import ad, batching, mlir
 
-from replax._src.core.jax_compat import Primitive, axis_bound
+from replax._src.core.jax_compat import Primitive, axis_bound, is_lowered_over
 from replax._src.replica import scope
+from replax._src.replica.packing import packed
 from replax._src.topology.topology import REPLICA_AXIS
 
 __all__ = [
@@ -60,6 +62,14 @@ class Exchange(Protocol):
     def reduce_scatter(self, value: jax.Array, axis: int, size: int) -> jax.Array:
         """The part of the summed values that lies at this replica's place."""
         ...
+
+
+_NOT_OVER_REPLICAS = (
+    "replicas are brought together inside of jax.jit, scan, cond or the like in a run "
+    "that is not compiled as a whole, where a program for one replica cannot reach the "
+    "others; compile the whole step with replax.function, or take the collective out "
+    "of the inner function"
+)
 
 
 def _exchange(name: str) -> Exchange:
@@ -117,6 +127,8 @@ def _lower(
     """A lowering rule for what ``collective`` computes with ``jax.lax``."""
 
     def rule(ctx: mlir.LoweringRuleContext, *operands: Any, **params: Any) -> Any:
+        if not is_lowered_over(ctx, REPLICA_AXIS):
+            raise RuntimeError(_NOT_OVER_REPLICAS)
         with axis_bound(REPLICA_AXIS, params["num_replicas"]):
             lowered = mlir.lower_fun(collective, multiple_results=True)
             return lowered(ctx, *operands, **params)
@@ -129,6 +141,11 @@ def _psum(*operands: jax.Array, num_replicas: int) -> list[jax.Array]:
     return list(lax.psum(operands, REPLICA_AXIS))
 
 
+def _packed_psum(*operands: jax.Array, num_replicas: int) -> list[jax.Array]:
+    del num_replicas
+    return packed(lambda arrays: lax.psum(arrays, REPLICA_AXIS), operands)
+
+
 all_reduce_p.def_impl(
     lambda *operands, num_replicas: _exchange("all_reduce").all_reduce(operands)
 )
@@ -139,6 +156,7 @@ ad.primitive_jvps[all_reduce_p] = _all_reduce_jvp
 ad.primitive_transposes[all_reduce_p] = _all_reduce_transpose
 batching.primitive_batchers[all_reduce_p] = _all_reduce_batch
 mlir.register_lowering(all_reduce_p, _lower(_psum))
+mlir.register_lowering(all_reduce_p, _lower(_packed_psum), platform="cpu")
 
 
 # --- all_gather and reduce_scatter: each the transpose of the other -------------------
@@ -189,9 +207,7 @@ def _lax_scatter(
     if operand.size == 0:
         # XLA has no reduce-scatter of nothing; every part of it is empty as well.
         return [lax.slice_in_dim(operand, 0, 0, axis=axis)]
-    return [
-        lax.psum_scatter(operand, REPLICA_AXIS, scatter_dimension=axis, tiled=True)
-    ]
+    return [lax.psum_scatter(operand, REPLICA_AXIS, scatter_dimension=axis, tiled=True)]
 
 
 all_gather_p.def_impl(
@@ -237,4 +253,3 @@ replica_id_p.def_abstract_eval(
     lambda *, num_replicas: ShapedArray((), jnp.dtype("int32"))
 )
 mlir.register_lowering(replica_id_p, _lower(_axis_index))
-

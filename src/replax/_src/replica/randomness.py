@@ -23,18 +23,22 @@ class RandomState:
         self.seed = seed
         self.step = 0
 
-    def advance(self) -> np.ndarray:
-        """Seed and number of the step that now begins, as an input of a program."""
+    def advance(self, runs: int = 1) -> np.ndarray:
+        """Seed and number of the step that now begins, as an input of a program.
+
+        Args:
+          runs: How many runs of the program draw random numbers; each is a step.
+        """
         now = np.array([self.seed & 0xFFFFFFFF, self.step & 0xFFFFFFFF], np.uint32)
-        self.step += 1
+        self.step += runs
         return now
 
 
 def replica_key(
-    seed_and_step: jax.Array, run: int, replica_id: jax.Array | int, draw: int
+    seed_and_step: jax.Array, replica_id: jax.Array | int, draw: int
 ) -> jax.Array:
-    """The key for one draw by one replica in one run of one step."""
+    """The key for one draw by one replica in one step."""
     key = jax.random.key(jnp.asarray(seed_and_step)[0])
-    for number in (jnp.asarray(seed_and_step)[1], run, replica_id, draw):
+    for number in (jnp.asarray(seed_and_step)[1], replica_id, draw):
         key = jax.random.fold_in(key, number)
     return key

@@ -25,9 +25,8 @@ class ReduceOp(enum.Enum):
         """The member that ``op`` names; anything else is a ValueError."""
         if isinstance(op, cls):
             return op
-        name = op.upper() if isinstance(op, str) else None
-        if name in cls.__members__:
-            return cls[name]
+        if isinstance(op, str) and op.upper() in cls.__members__:
+            return cls[op.upper()]
         msg = (
             f"{op!r} is not a way to reduce; give ReduceOp.SUM, ReduceOp.MEAN or one "
             f"of the strings 'SUM' and 'MEAN' (in any case)"

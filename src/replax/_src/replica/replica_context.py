@@ -7,7 +7,10 @@ from typing import Any, Protocol
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
+from replax._src.core import host
+from replax._src.core.readable import read
 from replax._src.replica import collectives, scope
 from replax._src.replica.options import CommunicationOptions
 from replax._src.replica.randomness import replica_key
@@ -45,7 +48,9 @@ class ReplicaContext:
     >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     >>> def step():
     ...     context = replax.distribute.get_replica_context()
-    ...     return context.all_reduce("sum", jnp.float32(context.replica_id_in_sync_group))
+    ...     return context.all_reduce(
+    ...         "sum", jnp.float32(context.replica_id_in_sync_group)
+    ...     )
     >>> strategy.experimental_local_results(strategy.run(step))
     (Array(1., dtype=float32), Array(1., dtype=float32))
     """
@@ -100,8 +105,10 @@ class ReplicaContext:
         op = ReduceOp.of(reduce_op)
         self._require_here("all_reduce")
         del options  # XLA chooses between replicas of one process
-        leaves, treedef = jax.tree_util.tree_flatten(value)
+        leaves, treedef = jax.tree_util.tree_flatten(read(value))
         arrays = [_as_operand(leaf, "all_reduce") for leaf in leaves]
+        if op is ReduceOp.MEAN:
+            arrays = [_wide(x) for x in arrays]
         count = self.num_replicas_in_sync
         if arrays and not self._topology.is_single:
             arrays = collectives.all_reduce_p.bind(*arrays, num_replicas=count)
@@ -125,11 +132,14 @@ class ReplicaContext:
         """
         self._require_here("all_gather")
         del options
-        leaves, treedef = jax.tree_util.tree_flatten(value)
-        return treedef.unflatten([self._gathered(leaf, axis) for leaf in leaves])
+        if not isinstance(axis, (int, np.integer)):
+            msg = f"axis is {axis!r}; give the dimension to put the values together by"
+            raise TypeError(msg)
+        leaves, treedef = jax.tree_util.tree_flatten(read(value))
+        return treedef.unflatten([self._gathered(leaf, int(axis)) for leaf in leaves])
 
     def _gathered(self, leaf: Any, axis: int) -> jax.Array:
-        array = _as_operand(leaf, "all_gather")
+        array = _as_array(leaf, "all_gather")
         rank = array.ndim
         if not -rank <= axis < rank:
             msg = (
@@ -175,7 +185,7 @@ class ReplicaContext:
         """
         self._require_here("prng_key")
         draw, self._draws = self._draws, self._draws + 1
-        return replica_key(self._run.seed_and_step(), 0, self._replica_id, draw)
+        return replica_key(self._run.seed_and_step(), self._replica_id, draw)
 
     def _require_here(self, what: str) -> None:
         here = scope.current()
@@ -194,10 +204,25 @@ class ReplicaContext:
         )
 
 
+def _as_array(leaf: Any, what: str) -> jax.Array:
+    if host.is_number(leaf):
+        if type(leaf) is int:
+            host.check_fits(leaf, f"the value of {what}")
+        return jnp.asarray(leaf)
+    if host.is_array(leaf):
+        return jnp.asarray(host.canonical(leaf, f"the value of {what}"))
+    msg = f"{what} of {leaf!r}; only arrays and numbers can be brought together"
+    raise TypeError(msg)
+
+
 def _as_operand(leaf: Any, what: str) -> jax.Array:
-    if isinstance(leaf, (str, bytes)) or leaf is None:
-        msg = f"{what} of {leaf!r}; only arrays and numbers can be brought together"
-        raise TypeError(msg)
-    array = jnp.asarray(leaf)
-    # Booleans add up to how many are true.
+    """What can be added up; booleans to how many are true."""
+    array = _as_array(leaf, what)
     return array.astype(jnp.int32) if array.dtype == jnp.bool_ else array
+
+
+def _wide(array: jax.Array) -> jax.Array:
+    """Small integers in a type that holds their sum, of which the mean is taken."""
+    if not jnp.issubdtype(array.dtype, jnp.integer):
+        return array
+    return array.astype(jnp.promote_types(array.dtype, jnp.int32))

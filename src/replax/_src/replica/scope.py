@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator
 from typing import Any, Protocol
 
 import jax
@@ -119,7 +119,7 @@ def set_installed(place: Place | None) -> None:
 
 
 @contextlib.contextmanager
-def enter(place: Place) -> Iterator[None]:
+def enter(place: Place) -> Generator[None]:
     """Makes ``place`` the current one."""
     ambient.places.append(place)
     try:
@@ -134,7 +134,7 @@ def current_frame() -> Frame | None:
 
 
 @contextlib.contextmanager
-def enter_frame(frame: Frame | None) -> Iterator[None]:
+def enter_frame(frame: Frame | None) -> Generator[None]:
     """Makes ``frame`` the one that variables are read from and written to."""
     before = ambient.frame
     ambient.frame = frame
@@ -150,7 +150,7 @@ def in_host_program() -> bool:
 
 
 @contextlib.contextmanager
-def enter_host_program() -> Iterator[None]:
+def enter_host_program() -> Generator[None]:
     """Marks a function that runs as Python, and compiles each ``run`` in it."""
     before = ambient.host_program
     ambient.host_program = True
