@@ -54,7 +54,10 @@ def reduce(op: ReduceOp | str, value: Any, axis: Any, topology: Topology) -> Any
 def gather(value: Any, axis: int, topology: Topology) -> Any:
     """The values of all replicas, one after the other along ``axis``."""
     leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=is_handle)
-    joining = _Gathering(axis)
+    if not isinstance(axis, (int, np.integer)):
+        msg = f"axis is {axis!r}; give the dimension to put the values together by"
+        raise TypeError(msg)
+    joining = _Gathering(int(axis))
     return treedef.unflatten([_joined(leaf, joining, topology) for leaf in leaves])
 
 
@@ -70,9 +73,7 @@ def _checked_axes(axis: Any) -> Axes:
 
 def _reduced(leaf: Any, joining: _Reduction, topology: Topology) -> Any:
     if isinstance(leaf, Variable):
-        if joining.axes is None and joining.op is ReduceOp.MEAN:
-            return leaf.read_value()
-        leaf = _as_per_replica(leaf, topology)
+        return _reduced_variable(leaf, joining, topology)
     if isinstance(leaf, DistributedValues):
         return _joined(leaf, joining, topology)
     if not topology.is_single and joining.op is ReduceOp.SUM:
@@ -82,43 +83,50 @@ def _reduced(leaf: Any, joining: _Reduction, topology: Topology) -> Any:
             f"counts once. Reduce what strategy.run returned, or multiply it yourself"
         )
         raise ValueError(msg)
-    if topology.is_single or joining.axes is None:
-        return _of_one(leaf, joining)
-    return _of_one(leaf, joining)
+    return leaf if joining.axes is None else joining.of_one(leaf)
 
 
-def _as_per_replica(variable: Variable, topology: Topology) -> PerReplica:
+def _reduced_variable(
+    variable: Variable, joining: _Reduction, topology: Topology
+) -> Any:
     if isinstance(variable, DistributedValues):
-        return PerReplica(variable.values)
-    return PerReplica((variable.read_value(),) * topology.num_replicas)
+        return jax.tree.map(
+            lambda leaf: _joined(leaf, joining, topology),
+            _per_replica(variable, topology),
+            is_leaf=is_handle,
+        )
+    return jax.tree.map(
+        lambda leaf: _reduced(leaf, joining, topology), variable.read_value()
+    )
 
 
-def _of_one(leaf: Any, joining: _Reduction) -> Any:
-    if joining.axes is None:
-        return leaf
-    array = jnp.asarray(leaf)
-    joining.check(array.shape)
-    return joining.of_rows(array[None], (array.shape,), (1,))
+def _per_replica(value: DistributedValues, topology: Topology) -> Any:
+    """A per-replica value, or a tree of them where the components are trees."""
+    return jax.tree.map(lambda *column: PerReplica.on(column, topology), *value.values)
 
 
 def _joined(leaf: Any, joining: _Joining, topology: Topology) -> Any:
     if not isinstance(leaf, DistributedValues):
         if topology.is_single:
-            return leaf
+            return leaf if _is_on_host(leaf) else joining.of_one(leaf)
         msg = (
             f"gather of {_brief(leaf)}, which is one value and not one for each "
             f"replica; gather what strategy.run or a distributed dataset gave"
         )
         raise ValueError(msg)
-    value = leaf if isinstance(leaf, PerReplica) else PerReplica(leaf.values)
+    if not isinstance(leaf, PerReplica):
+        parts = _per_replica(leaf, topology)
+        return jax.tree.map(
+            lambda part: _joined(part, joining, topology), parts, is_leaf=is_handle
+        )
+    value: PerReplica = leaf
     frame: Any = scope.current_frame()
     if value.spread is not None or frame is not None:
         return _joined_in_frame(value, joining, topology, frame)
-    if topology.is_single:
-        (part,) = value.values
-        return joining.of_rows(jnp.asarray(part)[None], (jnp.shape(part),), (1,))
     if not joining.takes(value):
         return joining.on_host(value)
+    if topology.is_single:
+        return joining.of_one(*value.values)
     return _joined_now(value, joining, topology)
 
 
@@ -178,6 +186,12 @@ class _Joining:
         """Refuses a replica's value that has no such axis."""
         raise NotImplementedError
 
+    def of_one(self, value: Any) -> Any:
+        """The result, from the value of an only replica."""
+        array = jnp.asarray(host.canonical(value, "a value to be brought together"))
+        self.check(array.shape)
+        return self.of_rows(array[None], (array.shape,), (1,))
+
     def takes(self, value: PerReplica) -> bool:
         """Whether the components can be stacked for it."""
         del value
@@ -223,7 +237,8 @@ class _Reduction(_Joining):
     axes: Axes
 
     def check(self, shape: Shape) -> None:
-        for axis in self.axes or ():
+        axes = self.axes or ()
+        for axis in axes:
             if not -len(shape) <= axis < len(shape):
                 msg = (
                     f"reduce with axis={axis} of a value of shape {shape} on each "
@@ -231,6 +246,12 @@ class _Reduction(_Joining):
                     f"the replicas only"
                 )
                 raise ValueError(msg)
+        if len({axis % len(shape) for axis in axes}) < len(axes):
+            msg = (
+                f"reduce with axis={axes} of a value of shape {shape} on each replica "
+                f"names an axis twice; name each once"
+            )
+            raise ValueError(msg)
 
     def of_rows(
         self,
@@ -243,16 +264,20 @@ class _Reduction(_Joining):
         rank = len(shapes[0])
         axes = tuple(sorted({a % rank for a in self.axes})) if self.axes else ()
         self._require_equal_rest(shapes, axes)
-        if stacked.dtype == np.bool_:
-            stacked = stacked.astype(np.int32)
-        total = jnp.sum(stacked, axis=(0, *(a + 1 for a in axes)), dtype=stacked.dtype)
+        over = (0, *(a + 1 for a in axes))
         if self.op is ReduceOp.SUM:
-            return total
+            kept = np.int32 if stacked.dtype == np.bool_ else stacked.dtype
+            return jnp.sum(stacked, axis=over, dtype=kept)
+        if len(counts) == 1:
+            counts = (stacked.shape[0],)
         elements = sum(
             count * math.prod(shape[a] for a in axes)
             for count, shape in zip(counts, shapes, strict=True)
         )
-        return total / elements
+        mean = jnp.sum(stacked, axis=over, dtype=_wide(stacked.dtype)) / elements
+        if jnp.issubdtype(stacked.dtype, jnp.inexact):
+            return mean.astype(stacked.dtype)
+        return mean
 
     def _require_equal_rest(self, shapes: tuple[Shape, ...], axes: Shape) -> None:
         rests = {
@@ -285,7 +310,10 @@ class _Gathering(_Joining):
         return not value.on_host
 
     def on_host(self, value: PerReplica) -> Any:
-        return np.concatenate([np.asarray(v) for v in value.values], self.axis)
+        parts = [np.asarray(v) for v in value.values]
+        for part in parts:
+            self.check(part.shape)
+        return np.concatenate(parts, self.axis)
 
     def of_rows(
         self,
@@ -326,14 +354,25 @@ class _Between:
     joining: _Joining
 
     def replay(self, classes: Classes, operands: Sequence[Any]) -> list[Any]:
-        (spread,) = operands
-        for shape in spread.shapes:
+        (operand,) = operands
+        if isinstance(operand, Spread):
+            stacked, shapes = operand.stacked, operand.shapes
+        else:  # computed by the function itself: of one shape
+            stacked, shapes = operand, (operand.shape[1:],) * len(classes.counts)
+        for shape in shapes:
             self.joining.check(shape)
-        return [
-            self.joining.of_rows(
-                spread.stacked, spread.shapes, classes.counts, classes.ids
-            )
-        ]
+        return [self.joining.of_rows(stacked, shapes, classes.counts, classes.ids)]
+
+
+def _wide(dtype: Any) -> Any:
+    """A type that holds the sum of small numbers, of which the mean is taken."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return jnp.promote_types(dtype, jnp.float32)
+    return jnp.promote_types(dtype, jnp.int32)
+
+
+def _is_on_host(value: Any) -> bool:
+    return not host.is_array(value) and not host.is_number(value)
 
 
 def _brief(value: Any) -> str:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, final
 
-from replax._src.execution.single import SingleRun
 from replax._src.replica import scope
-from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology.topology import Topology
@@ -28,18 +26,14 @@ class DefaultStrategy(Strategy):
     def __init__(self) -> None:
         super().__init__(Topology.of_default_device(), is_default=True)
 
+    def replica_context(self) -> ReplicaContext:
+        """The only replica, for code that no strategy runs: a step of its own."""
+        return self._only_replica()
+
 
 @functools.cache
 def _default_strategy() -> DefaultStrategy:
     return DefaultStrategy()
-
-
-@functools.cache
-def _default_context() -> ReplicaContext:
-    strategy = _default_strategy()
-    topology = Topology.of_default_device()
-    place = scope.Place(strategy, topology, is_default=True)
-    return ReplicaContext(strategy, topology, 0, SingleRun(place, RandomState()))
 
 
 def get_strategy() -> Strategy:
@@ -76,7 +70,7 @@ def get_replica_context() -> ReplicaContext | Any:
     1
     """
     here = scope.current()
-    return _default_context() if here is None else here.replica
+    return _default_strategy().replica_context() if here is None else here.replica
 
 
 def in_cross_replica_context() -> bool:
@@ -109,4 +103,5 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
         given: Any = strategy
         msg = f"{given!r} is not a strategy; give a Strategy, or None"
         raise TypeError(msg)
-    scope.set_installed(None if strategy is None else strategy.place)
+    place = None if strategy is None else strategy.place
+    scope.set_installed(None if place is None or place.is_default else place)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jax
-import jax.numpy as jnp
+import jax.core
 
+from replax._src.core import host
 from replax._src.execution import across
+from replax._src.replica import scope
 from replax._src.replica.reduce_op import ReduceOp
+from replax._src.topology.devices import short_name
 from replax._src.topology.topology import Topology
-from replax._src.values.distributed import DistributedValues, Mirrored
+from replax._src.values.distributed import DistributedValues, Mirrored, PerReplica
+from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
-
-if TYPE_CHECKING:
-    from replax._src.strategies.strategy import Strategy
 
 __all__ = ["StrategyExtended"]
 
@@ -30,16 +31,15 @@ class StrategyExtended:
     ('/device:CPU:0', '/device:CPU:1')
     """
 
-    def __init__(self, strategy: Strategy, topology: Topology) -> None:
-        self._strategy = strategy
+    def __init__(self, topology: Topology, run: Callable[..., Any]) -> None:
         self._topology = topology
+        self._run = run
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
         """The devices of this process's replicas, by name."""
         return tuple(
-            f"/device:{d.platform.upper()}:{d.id}"
-            for d in self._topology.local_devices
+            f"/device:{short_name(device)}" for device in self._topology.local_devices
         )
 
     @property
@@ -54,7 +54,7 @@ class StrategyExtended:
         kwargs: dict[str, Any] | None = None,
     ) -> Any:
         """The same as ``strategy.run``."""
-        return self._strategy.run(fn, args, kwargs)
+        return self._run(fn, args, kwargs)
 
     def reduce_to(
         self,
@@ -63,8 +63,16 @@ class StrategyExtended:
         destinations: Any = None,
         options: Any = None,
     ) -> Mirrored:
-        """The sum or mean of a per-replica value, on every replica."""
+        """The sum or mean of a per-replica value, on every replica.
+
+        Args:
+          reduce_op: ``ReduceOp.SUM``, ``ReduceOp.MEAN`` or their names.
+          value: A per-replica value.
+          destinations: Accepted; the result is on every replica.
+          options: Accepted; XLA chooses how replicas communicate.
+        """
         del destinations, options
+        self._require_between("reduce_to", "all_reduce")
         total = across.reduce(reduce_op, value, None, self._topology)
         return self.broadcast_to(total)
 
@@ -83,11 +91,13 @@ class StrategyExtended:
     def broadcast_to(self, tensor: Any, destinations: Any = None) -> Mirrored:
         """A value on every replica."""
         del destinations
+        self._require_between("broadcast_to", "all_reduce")
         if isinstance(tensor, jax.core.Tracer):
             return Mirrored((tensor,) * self._topology.num_replicas)
+        whole = host.canonical(tensor, "the value to broadcast")
         return Mirrored(
             [
-                jax.device_put(jnp.asarray(tensor), device)
+                jax.device_put(host.own_copy(whole), device)
                 for device in self._topology.local_devices
             ]
         )
@@ -103,16 +113,29 @@ class StrategyExtended:
     ) -> Any:
         """Calls ``fn(var, *args)`` once, between the replicas, to change a variable.
 
-        Mirrored arguments are given as the one value that they are.
+        Args:
+          var: The variable.
+          fn: What changes it, by ``assign`` and the like.
+          args: More arguments. Mirrored ones are given as the one value that they are.
+          kwargs: The same by name.
+          group: Accepted; what ``fn`` returns is one value in any case.
         """
         del group
-        plain = [
-            a.values[0]
-            if isinstance(a, DistributedValues) and not isinstance(a, Variable)
-            else a
-            for a in args
-        ]
-        return fn(var, *plain, **(kwargs or {}))
+        self._require_between("update", "merge_call")
+        plain, named = jax.tree.map(
+            _one_value, (tuple(args), dict(kwargs or {})), is_leaf=is_handle
+        )
+        return fn(var, *plain, **named)
+
+    def _require_between(self, what: str, instead: str) -> None:
+        here = scope.current()
+        if here is not None and here.replica is not None:
+            msg = (
+                f"strategy.extended.{what} inside of a step, which runs on one "
+                f"replica; call get_replica_context().{instead} there, or {what} "
+                f"between steps"
+            )
+            raise RuntimeError(msg)
 
     def value_container(self, value: Any) -> Any:
         """The per-replica value that ``value`` is a component of: itself."""
@@ -132,3 +155,15 @@ class StrategyExtended:
             )
             raise ValueError(msg)
         return contextlib.nullcontext()
+
+
+def _one_value(leaf: Any) -> Any:
+    if isinstance(leaf, PerReplica):
+        msg = (
+            "update with a per-replica value, of which a variable cannot take all "
+            "components; reduce it first: strategy.reduce('MEAN', value, axis=None)"
+        )
+        raise TypeError(msg)
+    if isinstance(leaf, DistributedValues) and not isinstance(leaf, Variable):
+        return leaf.values[0]
+    return leaf

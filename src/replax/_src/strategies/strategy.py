@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -13,20 +13,27 @@ from replax._src.core import jax_compat
 from replax._src.execution import across
 from replax._src.execution.eager import run_eagerly
 from replax._src.execution.function import Function
-from replax._src.execution.single import run_single
+from replax._src.execution.single import SingleRun, run_single
 from replax._src.execution.step import run_compiled
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.reduce_op import ReduceOp
+from replax._src.replica.replica_context import ReplicaContext
 from replax._src.strategies.extended import StrategyExtended
 from replax._src.strategies.run_options import RunOptions
 from replax._src.strategies.value_context import ValueContext
+from replax._src.topology.devices import short_name
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica
 from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
 
 __all__ = ["Strategy"]
+
+_RUN_IN_MERGE = (
+    "strategy.run in the function of a merge_call, in a step that is being compiled, "
+    "whose replicas are waiting there; run the second step after the first"
+)
 
 
 class Strategy:
@@ -45,7 +52,7 @@ class Strategy:
         self._topology = topology
         self._place = scope.Place(self, topology, is_default=is_default)
         self._random = RandomState()
-        self._extended = StrategyExtended(self, topology)
+        self._extended = StrategyExtended(topology, self.run)
 
     # --- what it is -------------------------------------------------------------
 
@@ -79,8 +86,12 @@ class Strategy:
         self._random.seed = int(seed)
         self._random.step = 0
 
+    def _only_replica(self) -> ReplicaContext:
+        run = SingleRun(self._place, self._random)
+        return ReplicaContext(self, self._topology, 0, run)
+
     def __repr__(self) -> str:
-        names = ", ".join(f"{d.platform.upper()}:{d.id}" for d in self._topology.devices)
+        names = ", ".join(short_name(device) for device in self._topology.devices)
         return f"{type(self).__name__}({names})"
 
     # --- scope ------------------------------------------------------------------
@@ -94,8 +105,11 @@ class Strategy:
         return self._scope()
 
     @contextlib.contextmanager
-    def _scope(self) -> Iterator[Strategy]:
+    def _scope(self) -> Generator[Strategy]:
         self._require_enterable("scope")
+        if self._place.is_default:
+            yield self  # it is current already: nothing changes
+            return
         with scope.enter(self._place):
             yield self
 
@@ -144,6 +158,12 @@ class Strategy:
           per-replica value; with one replica, the plain value.
         """
         self._require_enterable("run")
+        if not isinstance(args, (list, tuple)):
+            msg = (
+                f"args is a {type(args).__name__}; give a tuple of the step's "
+                f"arguments: args=(x,)"
+            )
+            raise TypeError(msg)
         args, kwargs = tuple(args), dict(kwargs or {})
         place = self._place
         if options is not None and options.may_diverge:
@@ -151,6 +171,8 @@ class Strategy:
         step: Any = fn.python_function if isinstance(fn, Function) else fn
         frame: Any = scope.current_frame()
         if frame is not None:
+            if frame.per_replica:
+                raise RuntimeError(_RUN_IN_MERGE)
             if place.topology.is_single:
                 frame.topologies[place.topology] = None
                 return run_single(step, args, kwargs, place, self._random)
@@ -276,18 +298,19 @@ class Strategy:
         """
         self._require_enterable("experimental_distribute_values_from_function")
         count = self._topology.num_replicas
-        values = [value_fn(ValueContext(i, count)) for i in self._topology.local_replicas]
+        values = [
+            value_fn(ValueContext(i, count)) for i in self._topology.local_replicas
+        ]
         flat = [jax.tree_util.tree_flatten(value) for value in values]
         treedef = flat[0][1]
         if any(other != treedef for _, other in flat):
             msg = (
                 f"value_fn returned the structures "
-                f"{', '.join(str(t) for _, t in flat)}; return the same for each replica"
+                f"{', '.join(str(t) for _, t in flat)}; return the same for each "
+                f"replica"
             )
             raise ValueError(msg)
         columns = zip(*(leaves for leaves, _ in flat), strict=True)
         return treedef.unflatten(
             [PerReplica.on(column, self._topology) for column in columns]
         )
-
-

@@ -22,10 +22,17 @@ __all__ = [
     "list_physical_devices",
     "resolve_all",
     "set_logical_device_configuration",
+    "short_name",
 ]
 
 # JAX calls GPUs by their maker in some places.
-_PLATFORM_TYPES = {"cpu": "CPU", "gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
+_PLATFORM_TYPES = {
+    "cpu": "CPU",
+    "gpu": "GPU",
+    "cuda": "GPU",
+    "rocm": "GPU",
+    "tpu": "TPU",
+}
 
 _SPELLING = re.compile(
     r"^/?(?:job:[^/]+/)?(?:replica:\d+/)?(?:task:\d+/)?"
@@ -148,6 +155,12 @@ def set_logical_device_configuration(
       device: The CPU, from :func:`list_physical_devices`.
       logical_devices: One configuration for each virtual device.
     """
+    if not isinstance(device, PhysicalDevice):
+        msg = (
+            f"the device is {device!r}, a {type(device).__name__}; give one of those "
+            f"that replax.config.list_physical_devices returns"
+        )
+        raise TypeError(msg)
     count = len(logical_devices)
     if count < 1:
         msg = "logical_devices is empty; give one LogicalDeviceConfiguration a device"
@@ -241,6 +254,13 @@ def _resolve(name: Any) -> jax.Device:
     )
     msg = f"there is no device {name!r}; there are {present}{hint}"
     raise ValueError(msg)
+
+
+def short_name(device: jax.Device) -> str:
+    """How the device is named by :func:`list_logical_devices`, such as ``CPU:1``."""
+    kind = _type_of(device)
+    alike = [d for d in _all_devices() if _type_of(d) == kind]
+    return f"{kind}:{alike.index(device) if device in alike else device.id}"
 
 
 def _all_devices() -> list[jax.Device]:

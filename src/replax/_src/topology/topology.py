@@ -42,7 +42,9 @@ class Topology:
     def of_default_device(cls) -> Topology:
         """One replica, on the device where JAX puts things by itself."""
         chosen = jax_compat.setting("jax_default_device")
-        return _of_device(chosen if isinstance(chosen, jax.Device) else jax.devices()[0])
+        return _of_device(
+            chosen if isinstance(chosen, jax.Device) else jax.devices()[0]
+        )
 
     @functools.cached_property
     def num_replicas(self) -> int:
