@@ -149,6 +149,16 @@ class TestTracing:
 
         assert int(outer(jnp.int32(2))) == 9
 
+    def test_a_function_can_be_transformed(self) -> None:
+        v = replax.Variable(3.0)
+
+        @replax.function
+        def loss(w: Any) -> Any:
+            return v * w * w
+
+        assert float(jax.grad(loss)(2.0)) == 12.0
+        np.testing.assert_allclose(jax.vmap(loss)(jnp.arange(3.0)), [0, 3, 12])
+
     def test_methods_are_functions_of_their_object(self) -> None:
         class Model:
             def __init__(self, scale: float) -> None:

@@ -150,9 +150,9 @@ class Function(Generic[P, R]):
         if (
             ambient.frame is not None
             or (ambient.places and ambient.places[-1].index is not None)
-            or (not jax_compat.is_top_level() and jax_compat.is_staging())
+            or not jax_compat.is_top_level()
         ):
-            # A part of something that is compiled, or run eagerly, already.
+            # A part of something that is compiled, transformed, or run eagerly.
             return self._function(*args, **kwargs)
         if not self._on_host:
             try:
