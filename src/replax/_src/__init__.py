@@ -1,1 +1,1 @@
-"""The implementation. Everything below is private; the public names are one level up."""
+"""The implementation: private, below the public names that are one level up."""

@@ -475,7 +475,7 @@ class TestUnevenReplicas:
             calls.append(len(x))
             return step(x, y)
 
-        trainer.step = counted  # pyright: ignore[reportAttributeAccessIssue]
+        trainer.step = counted
         arrangements = [[3, 2, 0], [0, 3, 2], [2, 0, 3], [3, 0, 2]]
         trainer.epoch(batches_of(arrangements, np.float32))
         assert sorted(calls) == [0, 2, 3]
