@@ -386,9 +386,8 @@ class TestCreation:
         def always(x: Any) -> Any:
             return replax.Variable(1.0) + x
 
-        always(1.0)
         with pytest.raises(ValueError, match="created in a function that was traced"):
-            always(jnp.ones(2))
+            always(1.0)
 
     def test_an_initial_value_may_not_depend_on_an_argument(self) -> None:
         @replax.function

@@ -131,7 +131,7 @@ def _trace(
         if isinstance(leaf, PerReplicaArgument):
             frame.topologies[leaf.topology] = None
     closed = jax.make_jaxpr(body)(*avals)
-    if frame.initial:
+    if frame.has_created:
         return _Created(lift(closed), frame, outputs.first_initial)
     return Body(
         lift(closed),

@@ -104,6 +104,7 @@ class ProgramFrame(_Frame):
         self.grouping = grouping
         self.initial: dict[Variable, Leaves] = {}
         self.topologies: dict[Topology, None] = {}
+        self.has_created = False
         self._may_create = may_create
 
     def read(self, variable: Variable) -> Leaves:
@@ -134,6 +135,7 @@ class ProgramFrame(_Frame):
                 "only (if self.v is None: self.v = Variable(...)), or before"
             )
             raise ValueError(msg)
+        self.has_created = True
 
     def initialise(self, variable: Variable, leaves: Leaves) -> None:
         """Takes these tracers for the initial value of a new variable."""
