@@ -211,6 +211,23 @@ class TestReplicaContext:
         np.testing.assert_array_equal(eager, compiled)
         assert len(np.unique(eager)) == eager.size  # steps, draws and replicas differ
 
+    def test_each_run_of_a_program_draws_other_numbers(self) -> None:
+        strategy = on(2)
+
+        def draw() -> Any:
+            return jax.random.uniform(get_replica_context().prng_key())
+
+        def twice() -> Any:
+            return strategy.run(draw), strategy.run(draw)
+
+        def numbers(run: Any) -> np.ndarray:
+            strategy.set_seed(7)
+            return np.array([[local(strategy, x) for x in run()] for _ in range(2)])
+
+        eager = numbers(twice)
+        np.testing.assert_array_equal(eager, numbers(replax.function(twice)))
+        assert len(np.unique(eager)) == eager.size
+
     def test_merge_call_is_called_once(self) -> None:
         strategy, calls = on(3), []
         with strategy.scope():

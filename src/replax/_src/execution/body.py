@@ -16,6 +16,7 @@ from replax._src.core.jax_compat import ClosedJaxpr, Var
 from replax._src.execution.inputs import Lifted, lift
 from replax._src.execution.opaque import Grouping
 from replax._src.execution.tracing import ProgramFrame, tracing
+from replax._src.replica.randomness import RandomState
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
 from replax._src.values.handle import is_handle
@@ -59,6 +60,7 @@ class Body:
       leaves: The leaves of the result: an Output, or the value itself.
       written: The variables that are assigned; their leaves are the last outputs.
       topologies: The replicas that take part.
+      draws: How many runs draw from each source of random numbers.
     """
 
     lifted: Lifted
@@ -66,6 +68,7 @@ class Body:
     leaves: tuple[Any, ...]
     written: tuple[Variable, ...]
     topologies: tuple[Topology, ...]
+    draws: dict[RandomState, int]
 
     @property
     def num_results(self) -> int:
@@ -139,6 +142,7 @@ def _trace(
         outputs.leaves,
         tuple(frame.written),
         tuple(frame.topologies),
+        frame.draws,
     )
 
 

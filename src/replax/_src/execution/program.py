@@ -221,7 +221,7 @@ class Program:
                 flat += leaves
         else:
             for source in self._inputs:
-                flat += _source_leaves(source, self.topology)
+                flat += self._leaves_of(source)
         for constant in self._constants:
             flat += (constant.now(captured, self.topology),)
         return flat
@@ -247,6 +247,18 @@ class Program:
             else:
                 results.append(uncommitted(outputs[number].addressable_data(0)))
         return self._body.treedef.unflatten(results)
+
+    def _leaves_of(self, source: Any) -> Sequence[Any]:
+        """The inputs that stand for something that the trace has found it needs."""
+        if isinstance(source, RandomState):
+            return (source.advance(self._body.draws[source]),)
+        if isinstance(source, PerReplica):
+            return (source.stack(self.topology, "a captured value")[0],)
+        store: Store = source.variable.store
+        if not source.fits:
+            replicated = self.topology.replicated
+            return [jax.device_put(x, replicated) for x in store.first()]
+        return store.release() if source.written else store.join()
 
     def _ids_on_device(self, ids: tuple[int, ...]) -> jax.Array:
         if ids not in self._class_ids:
@@ -285,17 +297,6 @@ class _SourceInput:
         self.variable = variable
         self.fits = variable.topology == topology
         self.written = written
-
-
-def _source_leaves(source: Any, topology: Topology) -> Sequence[Any]:
-    if isinstance(source, RandomState):
-        return (source.advance(),)
-    if isinstance(source, PerReplica):
-        return (source.stack(topology, "a captured value")[0],)
-    store: Store = source.variable.store
-    if not source.fits:
-        return [jax.device_put(x, topology.replicated) for x in store.first()]
-    return store.release() if source.written else store.join()
 
 
 class _Constant:

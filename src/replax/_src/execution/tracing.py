@@ -104,12 +104,21 @@ class ProgramFrame(_Frame):
         self.grouping = grouping
         self.initial: dict[Variable, Leaves] = {}
         self.topologies: dict[Topology, None] = {}
+        self.draws: dict[RandomState, int] = {}
         self.has_created = False
         self._may_create = may_create
 
     def read(self, variable: Variable) -> Leaves:
         self.topologies[variable.topology] = None
         return super().read(variable)
+
+    def seed_and_step(self, random: RandomState) -> jax.Array:
+        """Seed and number of the next run that draws: each run is a step."""
+        first = super().seed_and_step(random)
+        runs = self.draws.get(random, 0)
+        self.draws[random] = runs + 1
+        with jax_compat.on_trace(self.trace):
+            return first + np.array([0, runs], np.uint32)
 
     def spread(self, value: PerReplica, topology: Topology) -> Spread:
         """A per-replica value as this program has it.
