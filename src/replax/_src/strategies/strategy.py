@@ -294,13 +294,16 @@ class Strategy:
           value_fn: Given a :class:`ValueContext`, returns the replica's value.
 
         Returns:
-          A per-replica value, or a nest of them if ``value_fn`` returns a nest.
+          A per-replica value, or a nest of them if ``value_fn`` returns a nest; with
+          one replica, the plain value.
         """
         self._require_enterable("experimental_distribute_values_from_function")
         count = self._topology.num_replicas
         values = [
             value_fn(ValueContext(i, count)) for i in self._topology.local_replicas
         ]
+        if self._topology.is_single:
+            return values[0]
         flat = [jax.tree_util.tree_flatten(value) for value in values]
         treedef = flat[0][1]
         if any(other != treedef for _, other in flat):
