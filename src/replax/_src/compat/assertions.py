@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from replax._src.compat.arithmetic import equal
-from replax._src.compat.conversion import convert_to_tensor
+from replax._src.compat.conversion import operands
 from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["assert_equal"]
@@ -25,7 +24,8 @@ def assert_equal(
     >>> tf.debugging.assert_equal(tf.size([1, 2]), 2)
     """
     del summarize
-    if not bool(np.all(np.asarray(equal(x, y)))):
-        found = f"{np.asarray(convert_to_tensor(x))} and {np.asarray(y)}"
-        msg = f"{message + ': ' if message else ''}{found} are not equal"
+    found, wanted = (np.asarray(value) for value in operands(x, y))
+    if not np.all(found == wanted):
+        said = f"{message}: " if message else ""
+        msg = f"{said}{found} and {wanted} are not equal"
         raise InvalidArgumentError(msg)
