@@ -89,7 +89,15 @@ _lock = threading.RLock()
 
 @final
 class Function(Generic[P, R]):
-    """A Python function that is compiled; made by :func:`replax.function`."""
+    """A Python function that is compiled; made by :func:`replax.function`.
+
+    >>> import replax
+    >>> double = replax.function(lambda x: 2 * x)
+    >>> isinstance(double, replax.Function)
+    True
+    >>> int(double(3))
+    6
+    """
 
     def __init__(
         self,
