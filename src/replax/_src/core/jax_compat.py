@@ -73,6 +73,8 @@ def backends_are_initialized() -> bool:
 def uncommitted(array: jax.Array) -> jax.Array:
     """The same buffer, free to be used together with arrays of any device."""
     impl: Any = array
+    if not isinstance(array, _ArrayImpl):  # a key of random numbers
+        return type(impl)(impl._impl, uncommitted(impl._base_array))
     return _ArrayImpl(impl.aval, impl.sharding, impl._arrays, committed=False)
 
 

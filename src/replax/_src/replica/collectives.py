@@ -138,12 +138,23 @@ def _lower(
 
 def _psum(*operands: jax.Array, num_replicas: int) -> list[jax.Array]:
     del num_replicas
-    return list(lax.psum(operands, REPLICA_AXIS))
+    return _summed(operands)
+
+
+def _summed(operands: Sequence[jax.Array]) -> list[jax.Array]:
+    return list(lax.psum([_shielded(x) for x in operands], REPLICA_AXIS))
+
+
+def _shielded(operand: jax.Array) -> jax.Array:
+    """Keeps XLA for CPUs from folding a complex constant, at which it aborts."""
+    if not jnp.issubdtype(operand.dtype, jnp.complexfloating):
+        return operand
+    return lax.optimization_barrier(operand)
 
 
 def _packed_psum(*operands: jax.Array, num_replicas: int) -> list[jax.Array]:
     del num_replicas
-    return packed(lambda arrays: lax.psum(arrays, REPLICA_AXIS), operands)
+    return packed(_summed, operands)
 
 
 all_reduce_p.def_impl(

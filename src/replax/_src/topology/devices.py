@@ -154,6 +154,13 @@ def set_logical_device_configuration(
     Args:
       device: The CPU, from :func:`list_physical_devices`.
       logical_devices: One configuration for each virtual device.
+
+    >>> import replax
+    >>> cpu = replax.config.list_physical_devices("CPU")[0]
+    >>> eight = [replax.config.LogicalDeviceConfiguration()] * 8
+    >>> replax.config.set_logical_device_configuration(cpu, eight)
+    >>> len(replax.config.list_logical_devices("CPU"))
+    8
     """
     if not isinstance(device, PhysicalDevice):
         msg = (

@@ -146,10 +146,8 @@ def _initial_leaves(
 ) -> tuple[tuple[jax.Array, ...], jax.tree_util.PyTreeDef]:
     with jax.ensure_compile_time_eval():
         value = initial_value() if callable(initial_value) else initial_value
-        if _is_nested_numbers(value):
-            value = np.array(value)
-            dtype = dtype or _default_dtype(value.dtype)
-        leaves, treedef = jax.tree_util.tree_flatten(value)
+        value = read(value.values[0] if isinstance(value, Mirrored) else value)
+        leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=_is_whole)
         if not leaves:
             msg = (
                 f"variable {name!r} was given {value!r}, which holds no array; give an "
@@ -157,6 +155,10 @@ def _initial_leaves(
             )
             raise ValueError(msg)
         return tuple(_initial_leaf(x, dtype, name) for x in leaves), treedef
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, PerReplica) or _is_nested_numbers(value)
 
 
 def _is_nested_numbers(value: Any) -> bool:
@@ -167,16 +169,13 @@ def _is_nested_numbers(value: Any) -> bool:
     return host.is_number(first) or _is_nested_numbers(first)
 
 
-def _default_dtype(dtype: np.dtype[Any]) -> Any:
-    """What a Python number of this kind becomes, as for an array made of it."""
-    return jax.dtypes.canonicalize_dtype(dtype)
-
-
 def _initial_leaf(leaf: Any, dtype: Any, name: str) -> jax.Array:
     what = f"the initial value of variable {name!r}"
     if isinstance(leaf, PerReplica):
         msg = f"{what} is a PerReplica; reduce it, or take one of its values"
         raise TypeError(msg)
+    if isinstance(leaf, list):
+        leaf = _array_of(leaf)
     wanted = None if dtype is None else jax.dtypes.canonicalize_dtype(np.dtype(dtype))
     if wanted is not None and host.is_number(leaf) and _casts(type(leaf), wanted):
         return jnp.asarray(_number(leaf, wanted, what))
@@ -216,31 +215,30 @@ def checked_leaves(value: Any, variable: Any, verb: str) -> tuple[Any, ...]:
         )
         raise TypeError(msg)
     value = read(value.values[0] if isinstance(value, Mirrored) else value)
-    if jax.tree_util.treedef_is_leaf(treedef) and isinstance(value, (list, tuple)):
-        value = _array_of(value, specs[0].dtype)
-    leaves, given = jax.tree_util.tree_flatten(value)
-    if given != treedef and not (
-        len(leaves) == len(specs) == 1 and jax.tree_util.treedef_is_leaf(treedef)
-    ):
+    try:
+        leaves = treedef.flatten_up_to(value)
+    except ValueError:
         msg = (
-            f"{verb} of variable {variable.name!r} was given the structure {given}, "
-            f"but its value has the structure {treedef}; give a value of the same "
-            f"structure"
+            f"{verb} of variable {variable.name!r} was given the structure "
+            f"{jax.tree_util.tree_structure(value)}, but its value has the structure "
+            f"{treedef}; give a value of the same structure"
         )
-        raise ValueError(msg)
+        raise ValueError(msg) from None
     return tuple(
         _fitting(leaf, spec, variable.name, verb)
         for leaf, spec in zip(leaves, specs, strict=True)
     )
 
 
-def _array_of(items: Any, dtype: Any) -> Any:
-    """The array that a list stands for."""
+def _array_of(items: Any, dtype: Any = None) -> Any:
+    """The array that a list stands for, of ``dtype`` if numbers are taken for it."""
     leaves = jax.tree_util.tree_leaves(items)
     if not all(map(host.is_number, leaves)):
         return jnp.stack([jnp.asarray(item) for item in items])
     array = np.array(items)
-    return np.array(items, dtype) if _casts(array.dtype, dtype) else array
+    if dtype is None or not _casts(array.dtype, dtype):
+        return array
+    return np.array(items, dtype)
 
 
 def _casts(given: Any, dtype: Any) -> bool:
@@ -250,8 +248,13 @@ def _casts(given: Any, dtype: Any) -> bool:
 
 def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any:
     what = f"the value for {verb} of variable {name!r}"
+    if isinstance(leaf, (list, tuple)):
+        leaf = _array_of(leaf, spec.dtype)
     if host.is_number(leaf) and _casts(type(leaf), spec.dtype):
         array: Any = _number(leaf, spec.dtype, what)
+    elif _is_double(leaf) and jnp.issubdtype(spec.dtype, np.floating):
+        # NumPy computes in double precision without being asked to.
+        array = leaf.astype(spec.dtype)
     else:
         array = host.canonical(leaf, what)
     weak = getattr(array, "weak_type", False)
@@ -270,6 +273,10 @@ def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any
         )
         raise ValueError(msg)
     return host.typed(array, spec.dtype)
+
+
+def _is_double(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and value.dtype == np.float64
 
 
 def _number(value: Any, dtype: Any, what: str) -> np.ndarray:

@@ -67,6 +67,9 @@ class DistributedValues(Handle):
         """The components of this process's replicas."""
         raise NotImplementedError
 
+    def __reduce__(self) -> Any:
+        return type(self), (self.values,)
+
     def __repr__(self) -> str:
         lines = ",\n".join(
             f"  {i}: {_indented(value)}" for i, value in enumerate(self.values)

@@ -303,7 +303,8 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         elif update is replaced:
             self._store.fill(leaves)
         else:
-            self._store.fill(updated(self._store.first(), leaves, update))
+            here = jax.device_put(leaves, self.device)
+            self._store.fill(updated(self._store.first(), here, update))
 
     def _refuse_other_strategy(self, place: scope.Place | None, verb: str) -> None:
         if place is None or not self._owned or place.topology is self.topology:
