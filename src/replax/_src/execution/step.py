@@ -124,6 +124,8 @@ class _Step:
     def _trace(
         self, spreads: Sequence[Spread], plain: Sequence[Any], counts: tuple[int, ...]
     ) -> StepTrace:
+        if len(counts) == 1:  # a function without per-replica arguments knows of one
+            counts = (self._topology.num_replicas,)
         key = (tuple(s.shapes for s in spreads), counts)
         if key not in self._traces:
             shared = [jax.core.ShapedArray(x.shape, x.dtype) for x in plain]
@@ -164,7 +166,8 @@ class _Step:
         recorded = self._recorded
         assert recorded is not None
         width = len(self.per_replica)
-        spreads, rest = list(operands[:width]), list(operands[width:])
+        spreads = [self._spread(x, classes) for x in operands[:width]]
+        rest = list(operands[width:])
         trace = self._trace(spreads, rest[: len(self.arrays)], classes.counts)
         if not trace.can_stand_for(recorded):
             raise BodyChangedError
@@ -177,6 +180,13 @@ class _Step:
             else output
             for i, output in enumerate(outputs)
         ]
+
+    def _spread(self, operand: Any, classes: Classes) -> Spread:
+        """A per-replica operand; what the function has computed is of one shape."""
+        if isinstance(operand, Spread):
+            return operand
+        shapes = (tuple(operand.shape[1:]),) * len(classes.counts)
+        return Spread(operand, shapes, self._topology)
 
     def _emit(
         self, trace: StepTrace, classes: Classes, operands: Sequence[Any]
