@@ -205,6 +205,25 @@ class TestRun:
             whole()
             assert parts(strategy, v) == [0, 1, 2]
 
+    def test_options_reach_a_step_that_runs_as_python(
+        self, strategy: MirroredStrategy
+    ) -> None:
+        with strategy.scope():
+            v = replax.Variable(0.0)
+
+        @replax.function
+        def step(x: Any) -> None:
+            if float(context().all_reduce("SUM", x)) > 0:  # asks for a traced value
+                v.assign(jnp.float32(replica()))
+
+        strategy.run(step, (1.0,), options=RunOptions(may_diverge=True))
+        assert parts(strategy, v) == [0, 1, 2]
+
+    def test_other_options_are_refused(self, strategy: MirroredStrategy) -> None:
+        options: Any = {"may_diverge": True}
+        with pytest.raises(TypeError, match="give a RunOptions, or None"):
+            strategy.run(lambda: 1, options=options)
+
     def test_a_step_in_merge_call_of_a_program_is_refused(
         self, strategy: MirroredStrategy
     ) -> None:

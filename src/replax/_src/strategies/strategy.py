@@ -165,6 +165,9 @@ class Strategy:
             )
             raise TypeError(msg)
         args, kwargs = tuple(args), dict(kwargs or {})
+        if options is not None and not isinstance(options, RunOptions):
+            msg = f"options is {options!r}; give a RunOptions, or None"
+            raise TypeError(msg)
         place = self._place
         if options is not None and options.may_diverge:
             place = dataclasses.replace(place, may_diverge=True)
@@ -185,7 +188,7 @@ class Strategy:
             )
             raise RuntimeError(msg)
         if isinstance(fn, Function) or scope.in_host_program():
-            return self._run_as_program(fn, step, args, kwargs, options)
+            return self._run_as_program(fn, args, kwargs, options, place)
         return self._run_as_python(step, args, kwargs, place)
 
     def _run_as_python(
@@ -202,11 +205,12 @@ class Strategy:
     def _run_as_program(
         self,
         fn: Any,
-        step: Callable[..., Any],
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         options: RunOptions | None,
+        place: scope.Place,
     ) -> Any:
+        step: Any = fn.python_function if isinstance(fn, Function) else fn
         program = getattr(fn, "run_programs", {}).get((self, options))
         if program is None:
 
@@ -214,7 +218,7 @@ class Strategy:
                 return self.run(step, args, kwargs, options)
 
             def run_as_python(args: Any, kwargs: Any) -> Any:
-                return self._run_as_python(step, args, kwargs, self._place)
+                return self._run_as_python(step, args, kwargs, place)
 
             program = Function(run, stands_for=step, on_host=run_as_python)
             if isinstance(fn, Function):
