@@ -11,8 +11,9 @@ from replax._src.topology.topology import Topology
 from replax._src.values import create
 from replax._src.values.mirrored import MirroredVariable
 from replax._src.values.operators import ArrayOperators
+from replax._src.values.plain import PlainVariable
 from replax._src.values.sync_on_read import SyncOnReadVariable
-from replax._src.values.variable import PlainVariable, Variable
+from replax._src.values.variable import Variable
 from replax._src.values.vocabulary import VariableSynchronization
 
 __all__ = ["VariableSnapshot"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn, Self, final
+from typing import Any, NoReturn, Self
 
 import jax
 import jax.core
@@ -28,7 +28,7 @@ from replax._src.values.vocabulary import (
     VariableSynchronization,
 )
 
-__all__ = ["PlainVariable", "Update", "Variable", "replaced", "updated"]
+__all__ = ["Update", "Variable", "replaced", "updated"]
 
 Update = Callable[[jax.Array, jax.Array], jax.Array]
 
@@ -397,13 +397,3 @@ def updated(old: Sequence[jax.Array], new: Sequence[Any], update: Update) -> Lea
     return tuple(
         host.typed(update(a, b), a.dtype) for a, b in zip(old, new, strict=True)
     )
-
-
-@final
-class PlainVariable(Variable):
-    """A variable of one value on one device."""
-
-    def __repr__(self) -> str:
-        if scope.current_frame() is not None or jax_compat.is_staging():
-            return f"<Variable {self._summary()}>"
-        return self._shown(self._store.parts()[0])
