@@ -20,7 +20,7 @@ conformance: $(VENV)/.dev
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check
 	$(BIN)/ruff check
-	$(BIN)/pyright --pythonpath $(BIN)/python
+	$(BIN)/pyright --project pyproject.toml --pythonpath $(BIN)/python
 	$(BIN)/pyright --pythonpath $(BIN)/python --project tests
 	$(BIN)/lint-imports
 
