@@ -342,6 +342,32 @@ class TestOnRead:
             w.assign_add(1.0)
 
 
+class TestKeysOfRandomNumbers:
+    def test_a_key_is_split_in_a_step(
+        self, strategy: MirroredStrategy, run: Runner
+    ) -> None:
+        v = made(strategy, jax.random.key(0))
+
+        def step() -> Any:
+            mine, rest = jax.random.split(v.read_value())
+            v.assign(rest)
+            return jax.random.uniform(mine)
+
+        drawn = [parts(strategy, run(strategy, step)) for _ in range(2)]
+        assert drawn[0] != drawn[1]
+        assert all(len(set(row)) == 1 for row in drawn)
+
+    def test_different_keys_are_named(
+        self, strategy: MirroredStrategy, run: Runner
+    ) -> None:
+        v = made(strategy, jax.random.key(0))
+        with pytest.raises(ValueError, match="'v' has no aggregation"):
+            run(
+                strategy,
+                lambda: v.assign(jax.random.fold_in(v.read_value(), replica())),
+            )
+
+
 class TestOtherVariables:
     def test_a_plain_variable_is_read_by_all(
         self, strategy: MirroredStrategy, run: Runner

@@ -19,6 +19,7 @@ __all__ = [
     "is_number",
     "own_copy",
     "shown",
+    "to_numpy",
     "typed",
 ]
 
@@ -95,6 +96,11 @@ def typed(array: Any, dtype: Any) -> Any:
 
 def _is_key(dtype: Any) -> bool:
     return jnp.issubdtype(dtype, jax.dtypes.extended)
+
+
+def to_numpy(value: Any) -> np.ndarray:
+    """The value on the host; of a key of random numbers the numbers it is made of."""
+    return np.asarray(jax.random.key_data(value) if _is_key(value.dtype) else value)
 
 
 def shown(value: jax.Array) -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import jax
 import numpy as np
 
+from replax._src.core import host
 from replax._src.values.storage import Leaves
 from replax._src.values.variable import Variable
 
@@ -56,7 +57,7 @@ def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
 
 
 def _equal(mine: jax.Array, theirs: jax.Array) -> bool:
-    a, b = np.asarray(mine), np.asarray(theirs)
+    a, b = host.to_numpy(mine), host.to_numpy(theirs)
     # Equal bits are what replicas that agree have, and NaNs are equal by them.
     return a.tobytes() == b.tobytes() or np.array_equal(a, b)
 
