@@ -589,6 +589,12 @@ class TestModules:
         notes = "".join(caught.value.__notes__)
         assert "nnx.merge(graph, state.read_value())" in notes
 
+    def test_so_it_is_in_an_eager_step(self, strategy: MirroredStrategy) -> None:
+        model = nnx.BatchNorm(2, rngs=nnx.Rngs(0))
+        with pytest.raises(ValueError, match="incompatible devices") as caught:
+            strategy.run(model, args=(jnp.ones((4, 2)),))
+        assert "nnx.merge" in "".join(caught.value.__notes__)
+
 
 class TestHostPrograms:
     def test_data_dependent_python_runs_as_python(

@@ -84,10 +84,21 @@ def run_eagerly(
     try:
         results = turns.run(call)
         require_equal(session.unreduced)
-    except BaseException:
+    except BaseException as error:
         session.undo()
+        if isinstance(error, ValueError) and "incompatible devices" in str(error):
+            error.add_note(_SHARED_NOTE)
         raise
     return merged_results(results, "the step returned", topology)
+
+
+# JAX names two devices; what is behind it is this.
+_SHARED_NOTE = """
+A replica uses an array that another replica has made. What a step keeps outside of
+variables, such as the statistics of a module that it changes, is shared by the replicas
+of an eager run. Keep it in a replax.Variable: for a Flax module, keep its state in one
+and put the module together in the step with nnx.merge.
+"""
 
 
 def _require_untransformed() -> None:
@@ -308,11 +319,13 @@ def _all_reduced(
 ) -> list[list[jax.Array]]:
     wholes: list[jax.Array] = []
     for position, column in enumerate(zip(*brought, strict=True)):
-        kinds = [f"{np.dtype(x.dtype).name}{list(x.shape)}" for x in column]
-        if len(set(kinds)) > 1:
+        if len({(x.dtype, x.shape) for x in column}) > 1:
+            kinds = ", ".join(
+                f"{np.dtype(x.dtype).name}{list(x.shape)}" for x in column
+            )
             msg = (
                 f"all_reduce of values that differ between replicas: array {position} "
-                f"is {', '.join(kinds)}; sum over the batch axis first, or use "
+                f"is {kinds}; sum over the batch axis first, or use "
                 f"all_gather for values of different lengths"
             )
             raise ValueError(msg)
