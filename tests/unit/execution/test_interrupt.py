@@ -7,7 +7,9 @@ import pytest
 from fresh_process import EIGHT_DEVICES, run_python
 
 PROGRAM = """
-import _thread, logging, threading
+import _thread, logging, signal, threading
+# A job in the background of a shell is started with Ctrl-C ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 import jax.numpy as jnp
 import replax
 logging.disable(logging.WARNING)
