@@ -128,6 +128,21 @@ class TestForm:
         assert passed is names
         assert local(strategy, ones) == [1, 1]
 
+    @pytest.mark.parametrize("use", [jnp.asarray, lambda n: n + 1, list, jnp.sum])
+    def test_nothing_else_can_be_done_with_strings(self, use: Any) -> None:
+        strategy = on(2)
+        names = strategy.experimental_distribute_values_from_function(
+            lambda c: f"r{c.replica_id_in_sync_group}"
+        )
+
+        @replax.function
+        def train(batch: Any) -> Any:
+            return strategy.run(lambda b: use(b["name"]), args=(batch,))
+
+        message = r"argument \[0\]\['name'\].*'r0' \(a str\).*stays on the host"
+        with pytest.raises(TypeError, match=message):
+            train({"name": names})
+
     def test_runs_chain(self) -> None:
         strategy = on(2)
 
@@ -516,3 +531,29 @@ class TestUnevenReplicas:
             replax.function(lambda x: strategy.run(lambda y: [y] * len(y), args=(x,)))(
                 value
             )
+
+
+class TestKeysOfRandomNumbers:
+    def test_they_are_arguments_captures_and_results(self) -> None:
+        strategy = on(2)
+        keys = [jax.random.fold_in(jax.random.key(0), i) for i in range(2)]
+        per_replica = strategy.experimental_distribute_values_from_function(
+            lambda c: keys[c.replica_id_in_sync_group]
+        )
+        captured = jax.random.key(1)
+
+        @replax.function
+        def draw(key: Any, own: Any) -> Any:
+            def step(key: Any, own: Any) -> Any:
+                noise = [jax.random.uniform(k) for k in (key, own, captured)]
+                return noise, jax.random.split(own)[0]
+
+            return strategy.run(step, args=(key, own))
+
+        noise, following = draw(keys[0], per_replica)
+        for replica in range(2):
+            expected = [float(jax.random.uniform(k)) for k in (keys[0], keys[replica])]
+            found = [local(strategy, x)[replica] for x in noise]
+            assert found == [*expected, float(jax.random.uniform(captured))]
+            drawn = strategy.experimental_local_results(following)[replica]
+            assert drawn == jax.random.split(keys[replica])[0]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import jax_compat
-from replax._src.core.jax_compat import ArrayClass
+from replax._src.core.jax_compat import ArrayClass, KeyArrayClass
 
 __all__ = [
     "canonical",
@@ -31,7 +31,7 @@ def is_array(value: Any) -> bool:
     if isinstance(value, (np.ndarray, np.generic)):
         return value.dtype.kind not in "OUSMm"
     # The last are keys of random numbers.
-    return isinstance(value, (ArrayClass, jax.core.Tracer))
+    return isinstance(value, (ArrayClass, jax.core.Tracer, KeyArrayClass))
 
 
 def is_number(value: Any) -> bool:
@@ -91,21 +91,21 @@ def typed(array: Any, dtype: Any) -> Any:
 
     Keys of random numbers are of no other dtype, and taken as they are.
     """
-    return array if _is_key(dtype) else array.astype(dtype)
+    return array if is_key(dtype) else array.astype(dtype)
 
 
-def _is_key(dtype: Any) -> bool:
+def is_key(dtype: Any) -> bool:
     return jnp.issubdtype(dtype, jax.dtypes.extended)
 
 
 def to_numpy(value: Any) -> np.ndarray:
     """The value on the host; of a key of random numbers the numbers it is made of."""
-    return np.asarray(jax.random.key_data(value) if _is_key(value.dtype) else value)
+    return np.asarray(jax.random.key_data(value) if is_key(value.dtype) else value)
 
 
 def shown(value: jax.Array) -> str:
     """The value as NumPy shows it; a key of random numbers as JAX does."""
-    if _is_key(value.dtype):
+    if is_key(value.dtype):
         return repr(value)
     return repr(np.array(value))
 

@@ -25,6 +25,7 @@ from jax._src.core import (
     Primitive,
     Var,
 )
+from jax._src.random.prng import PRNGKeyArray as _PRNGKeyArray
 
 __all__ = [
     "ArrayClass",
@@ -32,6 +33,7 @@ __all__ = [
     "DropVar",
     "Jaxpr",
     "JaxprEqn",
+    "KeyArrayClass",
     "Literal",
     "Primitive",
     "Var",
@@ -63,6 +65,9 @@ x64: Any = _config.enable_x64
 # The concrete class behind `jax.Array`; a type test against it is one pointer
 # comparison, while `isinstance(x, jax.Array)` goes through a metaclass.
 ArrayClass: type[Any] = _ArrayImpl
+
+# The class of keys of random numbers, which are `jax.Array`s too.
+KeyArrayClass: type[Any] = _PRNGKeyArray
 
 
 def backends_are_initialized() -> bool:

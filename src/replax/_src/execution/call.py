@@ -20,7 +20,7 @@ from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import is_handle
 
-__all__ = ["Call"]
+__all__ = ["Call", "spelled"]
 
 _PER_REPLICA = "per replica"
 _ONE_CLASS = Grouping((0,), (1,))
@@ -127,7 +127,7 @@ class Call:
             tree = self.treedef.unflatten(range(len(self._leaves)))
             paths = jax.tree_util.tree_leaves_with_path(tree)
             where = next(path for path, number in paths if number == position)
-            msg = f"argument {_spelled(where)}: {error}"
+            msg = f"argument {spelled(where)}: {error}"
             raise OverflowError(msg) from None
 
     def _described_stack(self, position: int) -> PerReplicaArgument:
@@ -169,7 +169,7 @@ def _alike(count: int) -> Grouping:
     return Grouping((0,) * count, (count,))
 
 
-def _spelled(path: Any) -> str:
+def spelled(path: Any) -> str:
     """Where a leaf is, as it would be written behind ``args`` or ``kwargs``."""
     first, *rest = path
     return f"{'' if first.idx == 0 else 'by name '}{jax.tree_util.keystr(tuple(rest))}"

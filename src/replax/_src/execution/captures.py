@@ -199,7 +199,7 @@ class _Walk:
                 return ("value", array.dtype.str, array.shape, array.tobytes())
         if host.is_array(value):
             self.arrays.append(value)
-            return ("array", np.dtype(value.dtype), tuple(value.shape))
+            return ("array", value.dtype, tuple(value.shape))
         if value is None or isinstance(value, (str, bytes, enum.Enum)):
             return value
         if host.is_number(value):

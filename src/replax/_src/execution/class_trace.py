@@ -21,6 +21,7 @@ from replax._src.replica.replica_context import ReplicaContext
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
 from replax._src.values.handle import is_handle
+from replax._src.values.host_leaf import HostLeaf
 from replax._src.values.variable import Variable
 
 __all__ = ["ClassTrace", "StepCall", "StepOutput"]
@@ -107,7 +108,7 @@ class ClassTrace:
                 leaves.append(StepOutput(len(outputs)))
                 outputs.append(jnp.asarray(leaf))
             else:
-                leaves.append(leaf)
+                leaves.append(leaf.value if isinstance(leaf, HostLeaf) else leaf)
         self.leaves = tuple(leaves)
         for variable in self._frame.written:
             outputs += self._frame.present(variable)

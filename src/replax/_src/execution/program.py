@@ -11,7 +11,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.core.jax_compat import ArrayClass, uncommitted
+from replax._src.core.jax_compat import ArrayClass, KeyArrayClass, uncommitted
 from replax._src.execution.body import Body, Output, PerReplicaArgument
 from replax._src.execution.call import Call
 from replax._src.execution.opaque import Classes, Grouping, replay
@@ -25,6 +25,9 @@ from replax._src.values.variable import Variable
 __all__ = ["MixedDevicesError", "Program"]
 
 Shape = tuple[int, ...]
+
+# What is on some device already: arrays, and keys of random numbers.
+_PLACED = (ArrayClass, KeyArrayClass)
 
 
 class MixedDevicesError(Exception):
@@ -209,7 +212,7 @@ class Program:
         for value in call.inputs:
             if value is None:
                 flat.append(next(stacks))
-            elif type(value) is ArrayClass and value.committed:
+            elif type(value) in _PLACED and value.committed:
                 flat.append(place(value, self.topology))
             else:
                 flat.append(value)
@@ -320,7 +323,7 @@ class _Constant:
         if value is self._last:
             return self._placed
         placed = place(value, topology)
-        if isinstance(value, ArrayClass):
+        if isinstance(value, _PLACED):
             self._last, self._placed = value, placed
         elif self._index is None:
             self._last = self._placed = placed
@@ -340,7 +343,7 @@ def _argument_types(described: Sequence[Any], grouping: Grouping) -> tuple[Any, 
 
 def place(value: Any, topology: Topology) -> Any:
     """An array from anywhere, as an input of a program over ``topology``."""
-    if isinstance(value, ArrayClass):
+    if isinstance(value, _PLACED):
         if value.committed and value.sharding != topology.replicated:
             return jax.device_put(value, topology.replicated)
         return value

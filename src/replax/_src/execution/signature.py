@@ -12,7 +12,7 @@ import jax.core
 import numpy as np
 
 from replax._src.core import host
-from replax._src.core.jax_compat import ArrayClass
+from replax._src.core.jax_compat import ArrayClass, KeyArrayClass
 from replax._src.core.specs import TensorSpec
 from replax._src.values.distributed import PerReplica
 from replax._src.values.variable import Variable
@@ -58,7 +58,7 @@ def kind_of_leaf(leaf: Any, *, static_numbers: bool) -> Any:
       varies from call to call, a Static for what is part of the program, and the
       variable itself for a variable.
     """
-    if isinstance(leaf, (ArrayClass, jax.core.Tracer)):
+    if isinstance(leaf, (ArrayClass, jax.core.Tracer, KeyArrayClass)):
         return ("array", leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False))
     if isinstance(leaf, PerReplica):
         return Static(leaf) if leaf.on_host else ("per replica",)

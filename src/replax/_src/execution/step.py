@@ -16,6 +16,7 @@ from jax import lax
 from jax.sharding import PartitionSpec
 
 from replax._src.core import host
+from replax._src.execution.call import spelled
 from replax._src.execution.class_trace import StepCall, StepOutput
 from replax._src.execution.opaque import BodyChangedError, Classes, opaque_p
 from replax._src.execution.step_trace import StepTrace, trace_step
@@ -25,6 +26,7 @@ from replax._src.replica.randomness import RandomState
 from replax._src.topology.topology import REPLICA_AXIS
 from replax._src.values.distributed import PerReplica, Spread
 from replax._src.values.handle import is_handle
+from replax._src.values.host_leaf import HostLeaf
 from replax._src.values.storage import Leaves
 
 __all__ = ["run_compiled"]
@@ -102,15 +104,26 @@ class _Step:
         """The function's arguments, from the inputs of one replica."""
         spreads = iter(inputs[: len(self.per_replica)])
         arrays = iter(inputs[len(self.per_replica) :])
-        leaves = [
-            next(spreads)
-            if _is_spread(leaf)
-            else next(arrays)
-            if host.is_array(leaf)
-            else leaf
-            for leaf in self._leaves
-        ]
+        leaves: list[Any] = []
+        for position, leaf in enumerate(self._leaves):
+            if _is_spread(leaf):
+                leaves.append(next(spreads))
+            elif host.is_array(leaf):
+                leaves.append(next(arrays))
+            elif isinstance(leaf, PerReplica):
+                leaves.append(HostLeaf(leaf, self._spelled(position)))
+            else:
+                leaves.append(leaf)
         return self._treedef.unflatten(leaves)
+
+    def _spelled(self, position: int) -> str:
+        """Which argument a leaf is, as it would be written."""
+        numbered = self._treedef.unflatten(range(len(self._leaves)))
+        return next(
+            spelled(path)
+            for path, number in jax.tree_util.tree_leaves_with_path(numbered)
+            if number == position
+        )
 
     # --- tracing ----------------------------------------------------------------
 

@@ -289,16 +289,20 @@ def _stack(
     values: Sequence[Any], topology: Topology, what: str
 ) -> tuple[jax.Array, tuple[Shape, ...]]:
     parts = [host.canonical(value, what) for value in values]
-    dtypes = {np.dtype(part.dtype) for part in parts}
+    dtypes = {part.dtype for part in parts}
     ranks = {len(part.shape) for part in parts}
     if len(dtypes) > 1 or len(ranks) > 1:
-        seen = ", ".join(f"{np.dtype(p.dtype).name}{list(p.shape)}" for p in parts)
+        seen = ", ".join(f"{p.dtype}{list(p.shape)}" for p in parts)
         msg = (
             f"the components of {what} are {seen}; they may differ in the lengths of "
             f"their dimensions only, so give all replicas one dtype and one rank"
         )
         raise TypeError(msg)
     shapes = tuple(tuple(part.shape) for part in parts)
+    if host.is_key(parts[0].dtype):
+        numbers, _ = _stack([jax.random.key_data(k) for k in parts], topology, what)
+        how = jax.random.key_impl(parts[0])
+        return jax.random.wrap_key_data(numbers, impl=how), shapes
     common = tuple(max(dims) for dims in zip(*shapes, strict=True))
     if any(isinstance(part, jax.core.Tracer) for part in parts):
         padded = [_padded(part, common, jnp) for part in parts]
@@ -335,7 +339,7 @@ def _device_of(value: Any) -> Any:
 
 def _kind_of(value: Any) -> str:
     if host.is_array(value):
-        return f"{np.dtype(value.dtype).name}{list(value.shape)}"
+        return f"{value.dtype}{list(value.shape)}"
     return type(value).__name__
 
 
