@@ -1,6 +1,6 @@
 """Write a training step once, and run it on one device or on many."""
 
-from replax import config, distribute, errors
+from replax import config, data, distribute, errors
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.execution.function import Function, function
 from replax._src.values.kinds import VariableSnapshot
@@ -20,6 +20,7 @@ __all__ = [
     "VariableSnapshot",
     "VariableSynchronization",
     "config",
+    "data",
     "distribute",
     "errors",
     "function",

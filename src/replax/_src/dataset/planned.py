@@ -1,0 +1,89 @@
+"""What every dataset has: a plan, its options, and how values look to users."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, ClassVar, Self
+
+from replax._src.dataset.node import Node
+from replax._src.dataset.options import Options
+from replax._src.dataset.structure import Opaque
+
+__all__ = ["Dialect", "Planned", "plan_of", "require_count"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Dialect:
+    """How values look to users.
+
+    Attributes:
+      taken: Makes arrays of values that users give as elements.
+      given: Makes of an element what users are given; None to give it as it is.
+    """
+
+    taken: Callable[[Any], Any] = lambda value: value
+    given: Callable[[Any], Any] | None = None
+
+
+class Planned(Opaque):
+    """A plan and options; the base of datasets.
+
+    Args:
+      plan: What the elements are.
+      options: How they are made and shared.
+    """
+
+    # A facade has other arrays than NumPy's.
+    dialect: ClassVar[Dialect] = Dialect()
+
+    def __init__(self, plan: Node, options: Options | None = None) -> None:
+        self._plan = plan
+        self._options = Options() if options is None else options
+
+    @property
+    def chosen_options(self) -> Options:
+        """The options, as they are; not to be changed."""
+        return self._options
+
+    @property
+    def plan(self) -> Node:
+        """The steps that make the elements; they cannot be changed."""
+        return self._plan
+
+    def _then(self, plan: Node) -> Self:
+        return type(self)(plan, self._options)
+
+
+def plan_of(value: Any, what: str) -> Node:
+    """The plan of a dataset that was given, or returned by a function of users.
+
+    Args:
+      value: The dataset.
+      what: Who was given it, for the error.
+    """
+    if isinstance(value, Planned):
+        return value.plan
+    msg = (
+        f"{what} got {value!r}, which is no dataset; make one of it with "
+        f"Dataset.from_tensor_slices or replax.data.as_dataset"
+    )
+    raise TypeError(msg)
+
+
+def require_count(name: str, value: Any, least: int) -> int:
+    """``value`` as a whole number of at least ``least``."""
+    number = value if type(value) is int else _whole(value)
+    if number is None or number < least:
+        msg = f"{name} is {value!r}; give a whole number, {least} or more"
+        raise (TypeError if number is None else ValueError)(msg)
+    return number
+
+
+def _whole(value: Any) -> int | None:
+    if isinstance(value, bool):
+        return None
+    try:
+        return value.__index__()
+    except (AttributeError, TypeError):
+        return None

@@ -1,0 +1,1 @@
+"""What is done with the elements of a dataset: one transformation a file."""

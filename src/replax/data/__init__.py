@@ -1,0 +1,22 @@
+"""Datasets: what to train on, described step by step."""
+
+from replax._src.dataset.dataset import (
+    INFINITE_CARDINALITY,
+    UNKNOWN_CARDINALITY,
+    Dataset,
+)
+from replax._src.dataset.iterator import DatasetIterator
+from replax._src.dataset.options import Options, ThreadingOptions
+from replax._src.dataset.transforming import AUTOTUNE
+from replax.data import experimental
+
+__all__ = [
+    "AUTOTUNE",
+    "INFINITE_CARDINALITY",
+    "UNKNOWN_CARDINALITY",
+    "Dataset",
+    "DatasetIterator",
+    "Options",
+    "ThreadingOptions",
+    "experimental",
+]
