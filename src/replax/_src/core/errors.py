@@ -4,6 +4,8 @@ Each derives from :class:`ReplaxError` and from the builtin exception that a Pyt
 programmer would catch for the same mistake.
 """
 
+from __future__ import annotations
+
 __all__ = [
     "AbortedError",
     "DataLossError",
@@ -58,10 +60,30 @@ class NotFoundError(ReplaxError, LookupError):
 class DataLossError(ReplaxError, OSError):
     """A record file is damaged.
 
+    Args:
+      message: What is damaged, and what to do.
+      path: The file.
+      record: The number of the damaged record, from 0, as far as it could be counted:
+        after a damage of unknown length, counting goes on with the next number.
+      offset: The byte at which the record begins, in the uncompressed data.
+
     >>> import replax
     >>> issubclass(replax.errors.DataLossError, OSError)
     True
     """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: str | None = None,
+        record: int | None = None,
+        offset: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.path = path
+        self.record = record
+        self.offset = offset
 
 
 class UnavailableError(ReplaxError, ConnectionError):

@@ -1,0 +1,1 @@
+"""Record files: one format a module, all read through ``format.FileReader``."""

@@ -1,0 +1,187 @@
+"""The uncompressed bytes of a file, from any offset on."""
+
+from __future__ import annotations
+
+import abc
+import os
+import stat
+import zlib
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from replax._src.core.errors import NotFoundError
+from replax._src.dataset.files.compression import WINDOW_BITS
+from replax._src.dataset.files.format import FilePath
+
+__all__ = ["BrokenStreamError", "Stream", "open_stream"]
+
+_CHUNK = 1 << 16
+# Deflate makes at most this many bytes of one.
+_MOST_INFLATION = 1032
+
+
+class BrokenStreamError(Exception):
+    """The bytes end here for a reason that is not the end of the file."""
+
+
+def open_stream(path: FilePath, compression: str) -> Stream:
+    """The file's bytes; a NotFoundError if it is not there."""
+    name = os.fsdecode(path)
+    try:
+        # Closed by the reader that it is opened for. What it reads is buffered there.
+        file = Path(name).open("rb", buffering=0)  # noqa: SIM115
+    except FileNotFoundError:
+        msg = (
+            f"there is no file {name!r}; compare the path with what the folder holds, "
+            f"and remember that a relative path starts in {os.fspath(Path.cwd())!r}"
+        )
+        raise NotFoundError(msg) from None
+    return _Inflated(name, file, compression) if compression else _Plain(name, file)
+
+
+class Stream(abc.ABC):
+    """The uncompressed bytes of one file.
+
+    Attributes:
+      path: The file.
+      offset: How many bytes lie before what is read next.
+    """
+
+    def __init__(self, path: str, file: BinaryIO) -> None:
+        self.path = path
+        self.offset = 0
+        self._file = file
+
+    @abc.abstractmethod
+    def read(self, size: int) -> bytes:
+        """Up to ``size`` bytes, none at the end, or a BrokenStreamError."""
+
+    @abc.abstractmethod
+    def seek(self, offset: int) -> None:
+        """Goes to an offset, or raises a BrokenStreamError if the file is shorter."""
+
+    @abc.abstractmethod
+    def most_left(self) -> int | None:
+        """What the rest cannot be longer than, if that can be known."""
+
+    def close(self) -> None:
+        """Closes the file."""
+        self._file.close()
+
+    def _read_file(self, size: int) -> bytes:
+        try:
+            return self._file.read(size)
+        except OSError as error:
+            # What the system says of a failing disk does not name the file.
+            raise type(error)(error.errno, error.strerror, self.path) from error
+
+    def _file_left(self) -> int | None:
+        status = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return None  # a pipe: it ends when it ends
+        return max(0, status.st_size - self._file.tell())
+
+
+class _Plain(Stream):
+    def read(self, size: int) -> bytes:
+        data = self._read_file(size)
+        self.offset += len(data)
+        return data
+
+    def seek(self, offset: int) -> None:
+        self._file.seek(offset)
+        self.offset = offset
+        size = os.fstat(self._file.fileno()).st_size
+        if offset > size:
+            raise BrokenStreamError(_shorter(size, offset))
+
+    def most_left(self) -> int | None:
+        return self._file_left()
+
+
+class _Inflated(Stream):
+    """Deflated data, one member after the other as ``cat a.gz b.gz`` makes them."""
+
+    def __init__(self, path: str, file: BinaryIO, compression: str) -> None:
+        super().__init__(path, file)
+        self._compression = compression
+        self._start_member(b"")
+
+    def _start_member(self, data: bytes) -> None:
+        self._inflater = zlib.decompressobj(WINDOW_BITS[self._compression])
+        self._data = data  # read, and not yet inflated
+        self._begun = bool(data)
+        self._broken: str | None = None
+
+    def read(self, size: int) -> bytes:
+        while True:
+            if self._broken is not None:
+                raise BrokenStreamError(self._broken)
+            out = self._inflate(size)
+            if out:
+                self.offset += len(out)
+                return out
+            if self._broken is None and not self._more():
+                return b""
+
+    def _inflate(self, size: int) -> bytes:
+        before = self._inflater.copy()
+        try:
+            out = self._inflater.decompress(self._data, size)
+        except zlib.error as error:
+            self._broken = f"it is not valid {self._compression} data ({error})"
+            return _inflated_until_it_fails(before, self._data)
+        self._data = self._inflater.unconsumed_tail
+        return out
+
+    def _more(self) -> bool:
+        """Gets more to inflate; whether there is more."""
+        if self._inflater.eof:
+            rest = self._inflater.unused_data
+            if self._compression == "GZIP":
+                rest = rest.lstrip(b"\0")  # padding, as on tapes
+            self._start_member(rest)
+            if rest:
+                return True
+        chunk = self._read_file(_CHUNK)
+        if not chunk and self._begun:
+            self._broken = f"the {self._compression} data end too early: it was cut"
+            return True
+        if not self._begun and self._compression == "GZIP" and self.offset:
+            stripped = chunk.lstrip(b"\0")
+            if chunk and not stripped:
+                return self._more()
+            chunk = stripped
+        self._begun = self._begun or bool(chunk)
+        self._data += chunk
+        return bool(chunk)
+
+    def seek(self, offset: int) -> None:
+        if offset < self.offset:
+            self._file.seek(0)
+            self.offset = 0
+            self._start_member(b"")
+        while self.offset < offset:
+            if not self.read(min(_CHUNK * 4, offset - self.offset)):
+                raise BrokenStreamError(_shorter(self.offset, offset))
+
+    def most_left(self) -> int | None:
+        left = self._file_left()
+        if left is None:
+            return None
+        return (left + len(self._data) + 1) * _MOST_INFLATION
+
+
+def _inflated_until_it_fails(inflater: Any, data: bytes) -> bytes:
+    """What comes out before the error, which zlib discards when it raises."""
+    out: list[bytes] = []
+    try:
+        for i in range(len(data)):
+            out.append(inflater.decompress(data[i : i + 1]))  # noqa: PERF401
+    except zlib.error:
+        pass
+    return b"".join(out)
+
+
+def _shorter(size: int, offset: int) -> str:
+    return f"it has {size} bytes, and reading was to go on at byte {offset}"
