@@ -1,6 +1,11 @@
 """Write a training step once, and run it on one device or on many."""
 
-from replax import config, data, distribute, errors
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from replax import config, distribute, errors
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.execution.function import Function, function
 from replax._src.values.kinds import VariableSnapshot
@@ -9,6 +14,9 @@ from replax._src.values.vocabulary import (
     VariableAggregation,
     VariableSynchronization,
 )
+
+if TYPE_CHECKING:
+    from replax import data
 
 __all__ = [
     "Function",
@@ -25,3 +33,14 @@ __all__ = [
     "errors",
     "function",
 ]
+
+# Loaded when they are first used, so that importing Replax takes hardly longer than
+# importing JAX.
+_LOADED_LATER = frozenset({"data"})
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LOADED_LATER:
+        return import_module(f"{__name__}.{name}")
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

@@ -7,6 +7,11 @@ from replax._src.dataset.dataset import (
 )
 from replax._src.dataset.iterator import DatasetIterator
 from replax._src.dataset.options import Options, ThreadingOptions
+from replax._src.dataset.readers import (
+    FixedLengthRecordDataset,
+    TextLineDataset,
+    TFRecordDataset,
+)
 from replax._src.dataset.transforming import AUTOTUNE
 from replax.data import experimental
 
@@ -16,7 +21,10 @@ __all__ = [
     "UNKNOWN_CARDINALITY",
     "Dataset",
     "DatasetIterator",
+    "FixedLengthRecordDataset",
     "Options",
+    "TFRecordDataset",
+    "TextLineDataset",
     "ThreadingOptions",
     "experimental",
 ]

@@ -214,7 +214,7 @@ class Arranging(Planned):
                 shift=require_count("shift", size if shift is None else shift, 1),
                 stride=require_count("stride", stride, 1),
                 drop_remainder=drop_remainder,
-                wrap=type(self),
+                wrap=self.made,
             )
         )
 

@@ -119,7 +119,9 @@ class Dataset(Opening, Transforming, Arranging):
         if not isinstance(options, Options):
             msg = f"with_options got {options!r}; give a replax.data.Options()"
             raise TypeError(msg)
-        return type(self)(self._plan, self._options.merge(copy.deepcopy(options)))
+        merged = self._options.merge(copy.deepcopy(options))
+        made: Any = self.made(self._plan, merged)
+        return made
 
     def explain(self) -> str:
         """The steps in words: what they are, how many elements, how they are read.
@@ -135,3 +137,6 @@ class Dataset(Opening, Transforming, Arranging):
 
     def __repr__(self) -> str:
         return f"<Dataset {written(self._plan)}>"
+
+
+Dataset.made = Dataset

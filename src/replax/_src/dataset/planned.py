@@ -36,6 +36,8 @@ class Planned(Opaque):
 
     # A facade has other arrays than NumPy's.
     dialect: ClassVar[Dialect] = Dialect()
+    # What methods make: a reader of files becomes a dataset like any other.
+    made: ClassVar[type[Planned]]
 
     def __init__(self, plan: Node, options: Options | None = None) -> None:
         self._plan = plan
@@ -52,7 +54,8 @@ class Planned(Opaque):
         return self._plan
 
     def _then(self, plan: Node) -> Self:
-        return type(self)(plan, self._options)
+        made: Any = self.made(plan, self._options)
+        return made
 
 
 def plan_of(value: Any, what: str) -> Node:

@@ -22,10 +22,13 @@ from replax._src.dataset.transformations.prefetch import Prefetch
 from replax._src.dataset.transformations.scan import Scan
 from replax._src.dataset.transformations.zip import Zip
 
-__all__ = ["AUTOTUNE", "Transforming"]
+__all__ = ["AUTOTUNE", "READ_AHEAD", "Transforming", "workers_of"]
 
 # As a number of parallel calls or of elements: choose one that suits the machine.
 AUTOTUNE = -1
+
+# How many elements of each open dataset an interleave with parallel calls reads ahead.
+READ_AHEAD = 64
 
 T = TypeVar("T")
 
@@ -182,7 +185,7 @@ class Transforming(Planned):
         del deterministic, name
         if cycle_length in (None, AUTOTUNE):
             cycle_length = os.cpu_count() or 1
-        parallel = _threads(num_parallel_calls)
+        parallel = workers_of(num_parallel_calls, "num_parallel_calls")
         return self._then(
             Interleave(
                 child=self._plan,
@@ -191,7 +194,7 @@ class Transforming(Planned):
                 cycle_length=require_count("cycle_length", cycle_length, 1),
                 block_length=require_count("block_length", block_length or 1, 1),
                 name="interleave",
-                parallel=parallel.workers if parallel else 0,
+                parallel=parallel or 0,
             )
         )
 
@@ -293,14 +296,18 @@ def _function(value: Any, what: str) -> Callable[..., Any]:
     return value
 
 
-def _threads(num_parallel_calls: int | None) -> Caller | None:
-    if num_parallel_calls is None:
+def workers_of(count: int | None, name: str) -> int | None:
+    """How many threads an argument asks for; None if for none."""
+    if count is None:
         return None
-    if num_parallel_calls == AUTOTUNE:
-        workers = os.cpu_count() or 1
-    else:
-        workers = require_count("num_parallel_calls", num_parallel_calls, 1)
-    return Threads(workers)
+    if count == AUTOTUNE:
+        return os.cpu_count() or 1
+    return require_count(name, count, 1)
+
+
+def _threads(num_parallel_calls: int | None) -> Caller | None:
+    workers = workers_of(num_parallel_calls, "num_parallel_calls")
+    return None if workers is None else Threads(workers)
 
 
 def _maker(
@@ -312,10 +319,6 @@ def _maker(
     @functools.wraps(checked, updated=())
     def make(*element: Any) -> Node:
         made = plan_of(checked(*element), f"the function of {what}")
-        return Prefetch(child=made, buffer_size=_READ_AHEAD) if read_ahead else made
+        return Prefetch(child=made, buffer_size=READ_AHEAD) if read_ahead else made
 
     return make
-
-
-# How many elements of each open dataset an interleave with parallel calls reads ahead.
-_READ_AHEAD = 64

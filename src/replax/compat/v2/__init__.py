@@ -102,7 +102,7 @@ from replax._src.compat.shapes import (
 from replax._src.compat.variable import Variable
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.values.vocabulary import VariableAggregation, VariableSynchronization
-from replax.compat.v2 import debugging, math, nest, random
+from replax.compat.v2 import data, debugging, math, nest, random
 
 __all__ = [
     "Tensor",
@@ -131,6 +131,7 @@ __all__ = [
     "constant",
     "convert_to_tensor",
     "cumsum",
+    "data",
     "debugging",
     "distribute",
     "divide",
