@@ -293,9 +293,9 @@ def test_nothing_has_a_name_that_could_stay() -> None:
 def test_importing_it_imports_neither_cloudpickle_nor_starts_anything() -> None:
     run_python(
         "-c",
-        "import sys, threading; import replax; "
+        # JAX imports it if it is there.
+        "import sys, threading; sys.modules['cloudpickle'] = None; import replax; "
         "import replax._src.dataset.workers.pool; "
-        "assert 'cloudpickle' not in sys.modules; "
         "assert 'multiprocessing' not in sys.modules; "
         "assert threading.active_count() == 1",
     )

@@ -152,6 +152,7 @@ class _Crew:
         self._pending: collections.deque[Task] = collections.deque()
         self._workers: list[Worker] = []
         self._started = 0
+        self._watched = False
 
     @property
     def pids(self) -> list[int]:
@@ -232,8 +233,9 @@ class _Crew:
         return later
 
     def _started_worker(self) -> Worker:
-        if not self._started:
+        if not self._watched:
             _watch(self)
+            self._watched = True
         path = pack(BEFORE, 0, list(sys.path))
         worker = Worker(
             self._started, (path, self._functions), self._answered, self._ended

@@ -129,7 +129,8 @@ class Task:
             # Not all exceptions can be made again from their arguments.
             with contextlib.suppress(Exception):
                 error = pickle.loads(raised.pickled)  # noqa: S301  # from our worker
-                if type(error).__qualname__ == raised.name:
+                same = type(error).__qualname__ == raised.name
+                if same and isinstance(error, Exception):
                     return error
         return RuntimeError(f"{self} raised in its worker process {what}")
 

@@ -47,6 +47,7 @@ BEFORE = -1
 
 Reducers = Mapping[type[Any], Callable[[Any], Any]]
 _NONE: Reducers = {}
+_Callback = Callable[[pickle.PickleBuffer], Any] | None
 
 # The number of the task, what kind of message, the size of the body, how many buffers.
 _HEADER = struct.Struct("=qqqq")
@@ -124,36 +125,38 @@ def dumps(
     buffers: list[pickle.PickleBuffer] | None = None,
 ) -> bytes:
     """``value``, pickled; with ``buffers`` arrays are put there instead."""
+    callback = None if buffers is None else buffers.append
     try:
-        body = _pickled(pickle.Pickler, value, reducers, buffers)
+        body = _pickled(value, reducers, callback)
     except Exception:  # noqa: BLE001  # raised again below, if it is still one
         body = None
     # The main program of a worker is another one. To look for its name is quicker
     # than cloudpickle, which asks Python code about every object; and to find it in a
     # text does no harm.
     if body is None or b"__main__" in body:
-        import cloudpickle  # noqa: PLC0415  # `import replax` does not need it
-
         if buffers is not None:
             buffers.clear()
-        body = _pickled(cloudpickle.Pickler, value, reducers, buffers)
+        body = _pickled_by_value(value, reducers, callback)
     return body
 
 
-def _pickled(
-    pickler_class: type[pickle.Pickler],
-    value: Any,
-    reducers: Reducers,
-    buffers: list[pickle.PickleBuffer] | None,
-) -> bytes:
-    if reducers:
-        # A pickler looks for the table when it is made.
-        table = getattr(pickler_class, "dispatch_table", copyreg.dispatch_table)
-        namespace = {"dispatch_table": {**table, **reducers}}
-        pickler_class = type("Pickler", (pickler_class,), namespace)
+def _pickled(value: Any, reducers: Reducers, callback: _Callback) -> bytes:
     file = io.BytesIO()
-    callback = None if buffers is None else buffers.append
-    pickler_class(file, protocol=5, buffer_callback=callback).dump(value)
+    pickler = pickle.Pickler(file, protocol=5, buffer_callback=callback)
+    pickler.dispatch_table = {**copyreg.dispatch_table, **reducers}
+    pickler.dump(value)
+    return file.getvalue()
+
+
+def _pickled_by_value(value: Any, reducers: Reducers, callback: _Callback) -> bytes:
+    import cloudpickle  # noqa: PLC0415  # `import replax` does not need it
+
+    class Pickler(cloudpickle.Pickler):
+        # It is a name of the class there, so setting it on a pickler does nothing.
+        dispatch_table = {**cloudpickle.Pickler.dispatch_table, **reducers}  # noqa: RUF012
+
+    file = io.BytesIO()
+    Pickler(file, protocol=5, buffer_callback=callback).dump(value)
     return file.getvalue()
 
 
