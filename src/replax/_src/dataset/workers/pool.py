@@ -184,8 +184,10 @@ class _Crew:
         # Lets the thread go that waits for it.
         self.orders.put(None)
         for task in pending:
-            if task.future.set_running_or_notify_cancel():
-                task.abort(f"{task} was not begun: its pool has been closed")
+            if task.claim():
+                task.fail(
+                    AbortedError(f"{task} was not begun: its pool has been closed")
+                )
         if any(worker.is_calling() for worker in workers):
             return  # called by a future; a worker cannot wait for itself
         for worker in workers:
@@ -220,9 +222,7 @@ class _Crew:
             elif worker is None:
                 break
             task = self._pending.popleft()
-            # A task that was handed to a worker which died has been running already.
-            running = task.future.running()
-            if not running and not task.future.set_running_or_notify_cancel():
+            if not task.claim():
                 continue
             try:
                 worker = worker or self._started_worker()

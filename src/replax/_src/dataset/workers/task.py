@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from replax._src.core.errors import AbortedError
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.dataset.workers.wire import (
     RESULT,
@@ -86,14 +85,15 @@ class Task:
         except Exception as error:  # noqa: BLE001  # it is raised where it is waited for
             self.fail(error)
 
+    def claim(self) -> bool:
+        """Whether the task is to be run: from now on it cannot be cancelled."""
+        # One that comes back from a worker that died has been claimed before.
+        return self.future.running() or self.future.set_running_or_notify_cancel()
+
     def fail(self, error: BaseException) -> None:
-        """Completes the future with an error, unless it was cancelled."""
+        """Completes the future with an error, unless it is complete."""
         with contextlib.suppress(concurrent.futures.InvalidStateError):
             self.future.set_exception(error)
-
-    def abort(self, why: str) -> None:
-        """Completes the future with an AbortedError."""
-        self.fail(AbortedError(why))
 
     def _result(self, message: Message) -> Any:
         try:
