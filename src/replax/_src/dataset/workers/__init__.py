@@ -1,0 +1,1 @@
+"""Functions of a pipeline in processes of their own."""
