@@ -1,4 +1,4 @@
-"""Datasets under the names of TensorFlow: their elements are arrays with ``numpy()``."""
+"""Datasets under TensorFlow's names: their elements are arrays with ``numpy()``."""
 
 from __future__ import annotations
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import abc
 import functools
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any
 
-from replax._src.dataset.block import Block
+from replax._src.dataset.block import Block, Index
 from replax._src.dataset.structure import call
 
-__all__ = ["Caller", "Threads", "called", "mapped"]
+__all__ = ["Caller", "Threads", "called", "mapped", "mapped_until_error"]
 
 
 def called(
@@ -23,6 +24,10 @@ def called(
     """
     try:
         return call(function, element)
+    except StopIteration as error:
+        # Raised out of an iterator it would be taken for the end of the data.
+        msg = f"the function of {what} raised StopIteration for element {number}"
+        raise RuntimeError(msg) from error
     except Exception as error:
         error.add_note(f"(raised by the function of {what}, for element {number})")
         raise
@@ -38,22 +43,43 @@ def mapped(function: Callable[..., Any], block: Block, numbers: Iterable[int]) -
     )
 
 
-class Caller(Protocol):
-    """Calls functions beside the thread that asks for it."""
+def mapped_until_error(
+    function: Callable[..., Any], block: Block, numbers: Iterable[int]
+) -> Block:
+    """What a function makes of the elements before the first at which it fails.
 
-    @property
-    def workers(self) -> int:
-        """How many calls are made at the same time."""
-        ...
+    If that is the very first one, its error is raised.
+    """
+    made: list[Any] = []
+    for element, number in zip(block.elements(), numbers, strict=True):
+        try:
+            made.append(called(function, element, number))
+        except Exception:
+            if not made:
+                raise
+            break
+    return Block.of_elements(made)
 
+
+class Caller(abc.ABC):
+    """Calls functions beside the thread that asks for it.
+
+    Attributes:
+      workers: How many calls are made at the same time.
+      piece_bytes: How much at least to hand over at a time, where that has a cost.
+    """
+
+    workers: int
+    piece_bytes: int = 0
+
+    @abc.abstractmethod
     def start(
-        self, function: Callable[..., Any], block: Block, numbers: Iterable[int]
+        self, function: Callable[..., Any], block: Block, numbers: Index
     ) -> Future[Block]:
-        """Begins to apply a function to each element of a block."""
-        ...
+        """Begins to do what :func:`mapped_until_error` does."""
 
 
-class Threads:
+class Threads(Caller):
     """Calls in threads: for functions that wait, or compute outside of Python.
 
     The threads are started by the first call, and end with this object.
@@ -68,12 +94,12 @@ class Threads:
         return ThreadPoolExecutor(self.workers, "replax-map")
 
     def start(
-        self, function: Callable[..., Any], block: Block, numbers: Iterable[int]
+        self, function: Callable[..., Any], block: Block, numbers: Index
     ) -> Future[Block]:
-        """Begins to apply a function to each element of a block."""
+        """Begins to do what :func:`mapped_until_error` does."""
         with self._lock:
             pool = self._pool
-        return pool.submit(mapped, function, block, numbers)
+        return pool.submit(mapped_until_error, function, block, numbers)
 
     def __repr__(self) -> str:
         return f"num_parallel_calls={self.workers}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from typing import Any
 
@@ -67,7 +67,9 @@ class Map(Node):
         if self.caller is None:
             return _MapCursor(child, self.function)
         start = functools.partial(self._start, self.caller)
-        return LookAheadCursor(child, start, self.caller.workers)
+        return LookAheadCursor(
+            child, start, self.caller.workers, self.caller.piece_bytes
+        )
 
     def _start(self, caller: Caller, block: Block, number: int) -> Future[Block]:
         return caller.start(self.function, block, range(number, number + block.size))
@@ -76,16 +78,25 @@ class Map(Node):
         block = self.child.rows(index, pass_)
         if self.caller is None or block.size == 1:
             return mapped(self.function, block, index)
-        size = -(-block.size // self.caller.workers)
-        started = [
-            self.caller.start(
-                self.function,
-                block.part(start, start + size),
-                index[start : start + size],
+        return Block.joined(list(self._in_parts(self.caller, block, index)))
+
+    def _in_parts(self, caller: Caller, block: Block, index: Index) -> Iterator[Block]:
+        size = -(-block.size // caller.workers)
+        starts = range(0, block.size, size)
+
+        def started(start: int, stop: int) -> Future[Block]:
+            return caller.start(
+                self.function, block.part(start, stop), index[start:stop]
             )
-            for start in range(0, block.size, size)
-        ]
-        return Block.joined([future.result() for future in started])
+
+        futures = [started(start, start + size) for start in starts]
+        for start, future in zip(starts, futures, strict=True):
+            stop = min(start + size, block.size)
+            made = future.result()
+            yield made
+            if start + made.size < stop:
+                # It failed at the next element: its error is what this gives.
+                yield started(start + made.size, stop).result()
 
 
 def _name(function: Callable[..., Any]) -> str:
