@@ -1,6 +1,6 @@
 """Write a training step once, and run it on one device or on many."""
 
-from replax import config, distribute, errors
+from replax import config, distribute, errors, io
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.execution.function import Function, function
 from replax._src.values.kinds import VariableSnapshot
@@ -23,4 +23,5 @@ __all__ = [
     "distribute",
     "errors",
     "function",
+    "io",
 ]
