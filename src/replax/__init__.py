@@ -16,7 +16,7 @@ from replax._src.values.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from replax import data
+    from replax import data, io
 
 __all__ = [
     "Function",
@@ -32,11 +32,12 @@ __all__ = [
     "distribute",
     "errors",
     "function",
+    "io",
 ]
 
 # Loaded when they are first used, so that importing Replax takes hardly longer than
 # importing JAX.
-_LOADED_LATER = frozenset({"data"})
+_LOADED_LATER = frozenset({"data", "io"})
 
 
 def __getattr__(name: str) -> Any:

@@ -102,7 +102,7 @@ from replax._src.compat.shapes import (
 from replax._src.compat.variable import Variable
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.values.vocabulary import VariableAggregation, VariableSynchronization
-from replax.compat.v2 import data, debugging, math, nest, random
+from replax.compat.v2 import data, debugging, io, math, nest, random
 
 __all__ = [
     "Tensor",
@@ -154,6 +154,7 @@ __all__ = [
     "int16",
     "int32",
     "int64",
+    "io",
     "is_tensor",
     "less",
     "less_equal",
