@@ -42,7 +42,11 @@ def mapped_numbers() -> list[table.Row]:
     """Numbers in batches, through a function that computes with NumPy."""
     return _rates(
         f"range(10M): batch({LARGE_BATCH}), map of a NumPy function",
-        {"replax": _mapped_replax, "NumPy": _mapped_numpy, "tf.data": _mapped_tensorflow},
+        {
+            "replax": _mapped_replax,
+            "NumPy": _mapped_numpy,
+            "tf.data": _mapped_tensorflow,
+        },
         {"tf.data": 1 / 3},
     )
 

@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 
 import replax
+from fresh_process import run_python
 from processes import wait_until, wait_until_gone
 from replax._src.dataset.workers.pool import ProcessPool
 
@@ -463,3 +464,26 @@ def test_a_python_without_a_program_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         pytest.raises(replax.errors.AbortedError, match=r"sys\.executable is empty"),
     ):
         got(pool.submit(0, 1))
+
+
+def test_functions_of_the_main_program_of_a_process_of_multiprocessing(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import multiprocessing\n"
+        "from replax._src.dataset.workers.pool import ProcessPool\n"
+        "def more(x):\n"
+        "    return x + 1\n"
+        "def ask(answers):\n"
+        "    with ProcessPool([more], 1) as pool:\n"
+        "        answers.put(pool.submit(0, 41).result(60))\n"
+        "if __name__ == '__main__':\n"
+        "    spawn = multiprocessing.get_context('spawn')\n"
+        "    answers = spawn.Queue()\n"
+        "    process = spawn.Process(target=ask, args=(answers,))\n"
+        "    process.start()\n"
+        "    print(answers.get(timeout=60))\n"
+        "    process.join(60)\n"
+    )
+    assert run_python(str(program)).split() == ["42"]

@@ -18,6 +18,7 @@ import io
 import pickle
 import socket
 import struct
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -119,6 +120,10 @@ def pack(number: int, kind: int, value: Any, reducers: Reducers = _NONE) -> Mess
     return Message(number, kind, body, [buffer.raw() for buffer in buffers])
 
 
+# What the main program is called; the second in processes of multiprocessing.
+_MAIN_NAMES = (b"__main__", b"__mp_main__")
+
+
 def dumps(
     value: Any,
     reducers: Reducers = _NONE,
@@ -133,7 +138,7 @@ def dumps(
     # The main program of a worker is another one. To look for its name is quicker
     # than cloudpickle, which asks Python code about every object; and to find it in a
     # text does no harm.
-    if body is None or b"__main__" in body:
+    if body is None or any(name in body for name in _MAIN_NAMES):
         if buffers is not None:
             buffers.clear()
         body = _pickled_by_value(value, reducers, callback)
@@ -150,6 +155,10 @@ def _pickled(value: Any, reducers: Reducers, callback: _Callback) -> bytes:
 
 def _pickled_by_value(value: Any, reducers: Reducers, callback: _Callback) -> bytes:
     import cloudpickle  # noqa: PLC0415  # `import replax` does not need it
+
+    spawned_main = sys.modules.get("__mp_main__")
+    if spawned_main is not None:
+        cloudpickle.register_pickle_by_value(spawned_main)
 
     class Pickler(cloudpickle.Pickler):
         # It is a name of the class there, so setting it on a pickler does nothing.
