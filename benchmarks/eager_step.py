@@ -13,14 +13,20 @@ from warm_step import PERCEPTRON
 def eager() -> list[table.Row]:
     """An eager step of a perceptron 784-256-10."""
     what = "eager step, MLP 784-256-10, batch 128"
-    ours = functools.partial(training.replax, PERCEPTRON, compiled=False)
-    theirs = functools.partial(training.tensorflow, PERCEPTRON, compiled=False)
-    if not training.has_tensorflow():
-        seconds = blocks.seconds_a_step({"replax": ours})
-        return [table.Row(what, table.duration(seconds["replax"]))]
-    seconds = blocks.seconds_a_step({"replax": ours, "TensorFlow": theirs})
+    peers = {
+        "replax": functools.partial(training.replax, PERCEPTRON, compiled=False),
+        "JAX alone": functools.partial(training.op_by_op, PERCEPTRON),
+    }
+    if training.has_tensorflow():
+        peers["TensorFlow"] = functools.partial(
+            training.tensorflow, PERCEPTRON, compiled=False
+        )
+    seconds = blocks.seconds_a_step(peers)
+    ours = seconds.pop("replax")
+    bounds = {"TensorFlow": 0.6}
     return [
-        table.compared(f"{what}; TensorFlow", *seconds.values(), bound=0.6),
+        table.compared(f"{what}; {peer}", ours, theirs, bounds.get(peer))
+        for peer, theirs in seconds.items()
     ]
 
 

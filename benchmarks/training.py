@@ -124,6 +124,56 @@ def hand_written(widths: Sequence[int]) -> Step:
     return train
 
 
+def op_by_op(widths: Sequence[int]) -> Step:
+    """The eager step of somebody who has nothing but JAX: what one cannot go below.
+
+    The batch is on the devices already, nothing is checked, and the replicas take turns
+    without threads; the gradients are averaged by one program.
+    """
+    import jax  # noqa: PLC0415
+    from jax.sharding import Mesh, NamedSharding  # noqa: PLC0415
+    from jax.sharding import PartitionSpec as P  # noqa: PLC0415
+
+    jax.config.update("jax_num_cpu_devices", REPLICAS)
+    devices = jax.devices()
+    mesh = Mesh(np.array(devices), ("replica",))
+    mean = jax.jit(
+        jax.shard_map(
+            lambda gradients: jax.lax.pmean(gradients, "replica"),
+            mesh=mesh,
+            in_specs=P(),
+            out_specs=P(),
+            check_vma=False,
+        )
+    )
+    rows = zip(*(np.split(part, REPLICAS) for part in batch(widths)), strict=True)
+    batches = [jax.device_put(r, d) for r, d in zip(rows, devices, strict=True)]
+    weights = [jax.device_put(initial_weights(widths), d) for d in devices]
+
+    def joined(column: tuple[Any, ...]) -> Any:
+        return jax.make_array_from_single_device_arrays(
+            column[0].shape, NamedSharding(mesh, P()), list(column)
+        )
+
+    def train() -> object:
+        losses: list[Any] = []
+        gradients: list[Any] = []
+        for mine, (x, y) in zip(weights, batches, strict=True):
+            loss, gradient = jax.value_and_grad(jax_loss)(mine, x, y)
+            losses.append(loss)
+            gradients.append(gradient)
+        means = mean([joined(c) for c in zip(*gradients, strict=True)])
+        parts = [[s.data for s in whole.addressable_shards] for whole in means]
+        for i, mine in enumerate(weights):
+            weights[i] = [
+                w - RATE * part[i] for w, part in zip(mine, parts, strict=True)
+            ]
+        there: list[Any] = [jax.device_put(loss, devices[0]) for loss in losses]
+        return jax.block_until_ready(sum(there) / REPLICAS)
+
+    return train
+
+
 def tensorflow(widths: Sequence[int], *, compiled: bool = True) -> Step:
     """The step of a user of tf.distribute."""
     import tensorflow as tf  # noqa: PLC0415

@@ -73,3 +73,36 @@ def test_arrays_are_what_holds_numbers() -> None:
     assert not host.is_array(np.array(["a"]))
     assert not host.is_array(1.0)
     assert not host.is_array("a")
+
+
+def test_an_array_in_place_is_not_moved() -> None:
+    near, far = jax.devices()[:2]
+    there = jax.device_put(jnp.ones(2), far)
+    assert host.placed(there, far) is there
+    assert host.placed(there, near).device == near
+    # One that is on no particular device is bound to the one that is named.
+    assert host.placed(jnp.ones(2), near).committed
+    assert host.placed(np.ones(2), far).device == far
+
+
+def test_an_array_of_the_type_stays_itself() -> None:
+    array = jnp.ones(2)
+    assert host.typed(array, array.dtype) is array
+    weak = jnp.asarray(1.0)
+    assert weak.weak_type
+    assert not host.typed(weak, weak.dtype).weak_type
+    mine = np.ones(2)
+    assert host.typed(mine, mine.dtype) is not mine
+
+
+@pytest.mark.parametrize(
+    "value",
+    [jnp.float32(3), jnp.ones((2, 0)), jax.random.key(0)],
+    ids=["scalar", "empty", "key"],
+)
+def test_a_row_is_taken_apart_again(value: Any) -> None:
+    row = host.row(value)
+    assert row.shape == (1, *value.shape)
+    again = host.unrowed(row)
+    assert again.dtype == value.dtype
+    np.testing.assert_array_equal(host.to_numpy(again), host.to_numpy(value))

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import replax
+from replax._src.replica.packing import LARGEST_PACKED
 from replax.distribute import MirroredStrategy
 from running import Runner, compiled, context, eagerly, parts, replica
 
@@ -61,6 +62,25 @@ class TestAllReduce:
             "float32",
             "float32",
         ]
+
+    def test_arrays_that_are_sent_together_and_alone(
+        self, strategy: MirroredStrategy, run: Runner
+    ) -> None:
+        shapes = [(LARGEST_PACKED + 1,), (2, 3), (), (0, 2), (LARGEST_PACKED,)]
+
+        def step() -> Any:
+            arrays = [
+                jnp.full(shape, 10 * i + replica(), dtype)
+                for i, shape in enumerate(shapes)
+                for dtype in ("float32", "int32")
+            ]
+            return context().all_reduce("SUM", arrays)
+
+        for position, total in enumerate(run(strategy, step)):
+            i = position // 2
+            for index, part in enumerate(total.values):
+                assert part.device == jax.devices()[index]
+                np.testing.assert_array_equal(part, np.full(shapes[i], 30 * i + 3))
 
     def test_a_mean_of_small_integers_does_not_overflow(
         self, strategy: MirroredStrategy, run: Runner

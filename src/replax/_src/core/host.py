@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
+from jax import lax
 
 from replax._src.core import jax_compat
 from replax._src.core.jax_compat import ArrayClass, KeyArrayClass
@@ -18,9 +20,12 @@ __all__ = [
     "is_array",
     "is_number",
     "own_copy",
+    "placed",
+    "row",
     "shown",
     "to_numpy",
     "typed",
+    "unrowed",
 ]
 
 _WIDE = frozenset("iu")
@@ -91,6 +96,8 @@ def typed(array: Any, dtype: Any) -> Any:
 
     Keys of random numbers are of no other dtype, and taken as they are.
     """
+    if isinstance(array, ArrayClass) and array.dtype == dtype and not array.weak_type:
+        return array
     return array if is_key(dtype) else array.astype(dtype)
 
 
@@ -108,6 +115,18 @@ def shown(value: jax.Array) -> str:
     if is_key(value.dtype):
         return repr(value)
     return repr(np.array(value))
+
+
+def placed(array: Any, device: jax.Device) -> jax.Array:
+    """The array on ``device``; itself if it is there already."""
+    if isinstance(array, ArrayClass) and array.committed and array.device == device:
+        return array
+    return jax.device_put(array, device)
+
+
+# Compiled, because an operation of `jax.numpy` costs four times what its program does.
+row: Callable[[Any], jax.Array] = jax.jit(lambda part: lax.expand_dims(part, (0,)))
+unrowed: Callable[[Any], jax.Array] = jax.jit(lambda row: lax.squeeze(row, (0,)))
 
 
 def own_copy(value: Any) -> jax.Array:

@@ -13,13 +13,14 @@ import numpy as np
 from jax import lax
 from jax.sharding import PartitionSpec
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.core.frames import user_location
-from replax._src.core.jax_compat import ArrayClass, caller_settings
+from replax._src.core.jax_compat import caller_settings
 from replax._src.execution.baton import Turns
 from replax._src.execution.components import Components
 from replax._src.execution.unreduced import Unreduced, require_equal
 from replax._src.replica import scope
+from replax._src.replica.packing import packed
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.topology import window
@@ -69,7 +70,7 @@ def run_eagerly(
     def call(index: int) -> Any:
         device = topology.local_devices[index]
         my_args, my_kwargs = components.of(
-            index, functools.partial(_placed, device=device)
+            index, functools.partial(host.placed, device=device)
         )
         run = _ReplicaRun(session, index)
         context = ReplicaContext(
@@ -109,12 +110,6 @@ def _require_untransformed() -> None:
             "the step: strategy.run(jax.grad(loss), ...)"
         )
         raise RuntimeError(msg)
-
-
-def _placed(array: Any, device: jax.Device) -> jax.Array:
-    if isinstance(array, ArrayClass) and array.committed and array.device == device:
-        return array
-    return jax.device_put(array, device)
 
 
 def _say_once() -> None:
@@ -296,12 +291,17 @@ def _part_of(result: Any, index: int) -> Any:
     return jax.tree.map(part, result, is_leaf=is_handle)
 
 
+def _psum(operands: Sequence[jax.Array]) -> list[jax.Array]:
+    return list(lax.psum(operands, REPLICA_AXIS))
+
+
 @functools.cache
 def _summing_program(topology: Topology) -> Callable[..., list[jax.Array]]:
     # Each device holds a value of its own under a sharding that says "replicated":
     # it enters and leaves without being stacked or sliced.
     def sums(*operands: jax.Array) -> tuple[list[jax.Array], jax.Array]:
-        return list(lax.psum(operands, REPLICA_AXIS)), jnp.zeros((), jnp.int32)
+        total = packed(_psum, operands) if topology.is_cpu else _psum(operands)
+        return total, jnp.zeros((), jnp.int32)
 
     return jax.jit(
         jax.shard_map(
@@ -330,7 +330,7 @@ def _all_reduced(
             )
             raise ValueError(msg)
         placed = [
-            _placed(x, device)
+            host.placed(x, device)
             for x, device in zip(column, topology.local_devices, strict=True)
         ]
         wholes.append(

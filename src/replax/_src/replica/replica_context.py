@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import host
+from replax._src.core.jax_compat import ArrayClass
 from replax._src.core.readable import read
 from replax._src.replica import collectives, scope
 from replax._src.replica.options import CommunicationOptions
@@ -205,6 +206,8 @@ class ReplicaContext:
 
 
 def _as_array(leaf: Any, what: str) -> jax.Array:
+    if isinstance(leaf, ArrayClass):
+        return leaf
     if host.is_number(leaf):
         if type(leaf) is int:
             host.check_fits(leaf, f"the value of {what}")

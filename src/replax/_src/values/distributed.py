@@ -181,10 +181,11 @@ class PerReplica(DistributedValues):
             topology.local_replicas, self._stacked.addressable_shards, strict=True
         ):
             part = shard.data
-            shape = self._shapes[replica] if self._shapes else part.shape[1:]
-            if self._shapes is not None:
-                part = part[(0, *(slice(n) for n in shape))]
-            parts.append(part.reshape(shape))
+            if self._shapes is None:
+                parts.append(host.unrowed(part))
+            else:
+                lengths = map(slice, self._shapes[replica])
+                parts.append(part[(0, *lengths)])
         return tuple(parts)
 
     @staticmethod
@@ -314,8 +315,8 @@ def _stack(
     # Values that are known while a function is traced stay known.
     with jax.ensure_compile_time_eval():
         for part, device in zip(parts, topology.local_devices, strict=True):
-            placed = jax.device_put(part, device)
-            shards.append(_padded(placed, common, jnp).reshape((1, *common)))
+            placed = host.placed(part, device)
+            shards.append(host.row(_padded(placed, common, jnp)))
         stacked = jax.make_array_from_single_device_arrays(
             (topology.num_replicas, *common), topology.stacked, shards
         )

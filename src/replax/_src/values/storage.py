@@ -13,7 +13,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.topology.topology import Topology
 
 __all__ = ["Store"]
@@ -71,7 +71,7 @@ class Store:
         """Replaces the leaves of one local replica; they may be on any device."""
         device = self.topology.local_devices[index]
         parts = self._split()
-        parts[index] = tuple(jax.device_put(x, device) for x in leaves)
+        parts[index] = tuple(host.placed(x, device) for x in leaves)
         self.whole = None
         self.exposed = True
 
@@ -114,7 +114,7 @@ class Store:
     def _shards(self, leaf: jax.Array) -> list[jax.Array]:
         shards = [shard.data for shard in leaf.addressable_shards]
         if self.stacked:
-            return [shard.reshape(shard.shape[1:]) for shard in shards]
+            return [host.unrowed(shard) for shard in shards]
         return shards
 
     def _joined(self) -> Leaves:
@@ -129,7 +129,7 @@ class Store:
             return jax.make_array_from_single_device_arrays(
                 shape, topology.replicated, list(column)
             )
-        rows = [x.reshape((1, *shape)) for x in column]
+        rows = [host.row(x) for x in column]
         return jax.make_array_from_single_device_arrays(
             (topology.num_replicas, *shape), topology.stacked, rows
         )
