@@ -1,16 +1,19 @@
 """Measures peers side by side, each in a process of its own.
 
 The peers run in turns, a block of steps at a time, so that whatever else the machine is
-doing slows all of them alike; a peer's figure is the median of its blocks.
+doing slows all of them alike; a peer's figure is the median of its blocks. Who is not
+in turn is stopped: what reads ahead would else work in the others' time.
 """
 
 from __future__ import annotations
 
 import concurrent.futures
 import contextlib
+import dataclasses
 import itertools
 import multiprocessing
 import os
+import signal
 import statistics
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -41,15 +44,15 @@ def seconds_a_step(
         }
         counts: dict[str, int] = {}
         for name, worker in workers.items():
-            seconds = _block(worker, _WARM_STEPS)  # the first block compiles
-            seconds = _block(worker, _WARM_STEPS)
+            seconds = worker.block(_WARM_STEPS)  # the first block compiles
+            seconds = worker.block(_WARM_STEPS)
             counts[name] = max(5, int(block_seconds / seconds))
         times: dict[str, list[float]] = {name: [] for name in peers}
         # Forwards and backwards, so that nobody always runs after the same peer.
         orders = itertools.cycle([list(workers), list(workers)[::-1]])
         for _, order in zip(range(blocks), orders, strict=False):
             for name in order:
-                times[name].append(_block(workers[name], counts[name]))
+                times[name].append(workers[name].block(counts[name]))
     return {name: statistics.median(seconds) for name, seconds in times.items()}
 
 
@@ -60,21 +63,34 @@ def in_a_process(function: Callable[..., Any], *args: Any) -> Any:
 
 
 @contextlib.contextmanager
-def _worker(prepare: Prepare) -> Iterator[Connection]:
+def _worker(prepare: Prepare) -> Iterator[_Worker]:
     ours, theirs = _processes.Pipe()
     process = _processes.Process(target=_serve, args=(prepare, theirs), daemon=True)
     process.start()
     theirs.close()
+    assert process.pid is not None
     try:
-        yield ours
+        yield _Worker(process.pid, ours)
     finally:
+        os.kill(process.pid, signal.SIGCONT)
         ours.close()
         process.join()
 
 
-def _block(worker: Connection, steps: int) -> float:
-    worker.send(steps)
-    return worker.recv()
+@dataclasses.dataclass(frozen=True)
+class _Worker:
+    """A peer's process, and the connection to it."""
+
+    pid: int
+    connection: Connection
+
+    def block(self, steps: int) -> float:
+        """How long a step takes, on average over so many."""
+        os.kill(self.pid, signal.SIGCONT)
+        self.connection.send(steps)
+        seconds = self.connection.recv()
+        os.kill(self.pid, signal.SIGSTOP)
+        return seconds
 
 
 def _serve(prepare: Prepare, connection: Connection) -> None:

@@ -8,6 +8,14 @@ from __future__ import annotations
 import sys
 
 import table
+from datasets import (
+    many_files,
+    mapped_numbers,
+    seeking,
+    shuffled_rows,
+    streaming,
+    worker_processes,
+)
 from eager_step import eager
 from import_time import import_time
 from python_calls import python_calls
@@ -25,6 +33,12 @@ QUESTIONS = [
     python_calls,
     run_overhead,
     unsynchronised,
+    shuffled_rows,
+    mapped_numbers,
+    worker_processes,
+    many_files,
+    seeking,
+    streaming,
 ]
 
 if __name__ == "__main__":
