@@ -16,7 +16,7 @@ from replax._src.values.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from replax import data, io
+    from replax import data, experimental, io
 
 __all__ = [
     "Function",
@@ -31,13 +31,14 @@ __all__ = [
     "data",
     "distribute",
     "errors",
+    "experimental",
     "function",
     "io",
 ]
 
 # Loaded when they are first used, so that importing Replax takes hardly longer than
 # importing JAX.
-_LOADED_LATER = frozenset({"data", "io"})
+_LOADED_LATER = frozenset({"data", "experimental", "io"})
 
 
 def __getattr__(name: str) -> Any:

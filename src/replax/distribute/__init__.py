@@ -1,5 +1,15 @@
 """Strategies, and what programs that use them need."""
 
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from replax._src.input.options import (
+    InputContext,
+    InputOptions,
+    InputReplicationMode,
+)
 from replax._src.replica.reduce_op import ReduceOp
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.strategies.cross_device_ops import (
@@ -24,11 +34,22 @@ from replax._src.topology.topology import REPLICA_AXIS
 from replax._src.values.distributed import DistributedValues, Mirrored, PerReplica
 from replax.distribute import experimental
 
+if TYPE_CHECKING:
+    from replax._src.input.distributed_dataset import (
+        DistributedDataset,
+        DistributedIterator,
+    )
+
 __all__ = [
     "REPLICA_AXIS",
     "CrossDeviceOps",
+    "DistributedDataset",
+    "DistributedIterator",
     "DistributedValues",
     "HierarchicalCopyAllReduce",
+    "InputContext",
+    "InputOptions",
+    "InputReplicationMode",
     "Mirrored",
     "MirroredStrategy",
     "NcclAllReduce",
@@ -47,3 +68,16 @@ __all__ = [
     "has_strategy",
     "in_cross_replica_context",
 ]
+
+# Loaded when they are first used: programs without datasets need not wait for them.
+_LOADED_LATER = {
+    "DistributedDataset": "replax._src.input.distributed_dataset",
+    "DistributedIterator": "replax._src.input.distributed_dataset",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LOADED_LATER:
+        return getattr(import_module(_LOADED_LATER[name]), name)
+    msg = f"module {__name__!r} has no attribute {name!r}"
+    raise AttributeError(msg)

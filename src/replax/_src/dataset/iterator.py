@@ -8,7 +8,8 @@ from collections.abc import Callable
 from typing import Any
 
 from replax._src.core.errors import InvalidArgumentError, OutOfRangeError
-from replax._src.dataset.node import Cursor, Node
+from replax._src.dataset.node import Cursor, Node, State
+from replax._src.dataset.optional import Optional
 from replax._src.dataset.pieces import PieceCursor
 from replax._src.dataset.seeding import Seeds, chances, with_seeds
 from replax._src.dataset.writing import written
@@ -44,14 +45,18 @@ class Run:
                 self._cursor = plan.open((self._iteration,))
         return self._cursor
 
-    def state(self) -> dict[str, Any]:
-        """The position, as JSON can hold it."""
+    def state_at(self, position: State) -> dict[str, Any]:
+        """A position, as JSON can hold it.
+
+        Args:
+          position: The state of the cursor there.
+        """
         return {
             "version": _VERSION,
             "plan": fingerprint(self._plan),
             "seeds": self._seeds,
             "iteration": self._iteration,
-            "position": self.cursor().state(),
+            "position": position,
         }
 
     def restore(self, state: dict[str, Any]) -> None:
@@ -147,6 +152,13 @@ class DatasetIterator:
             )
             raise OutOfRangeError(msg) from None
 
+    def get_next_as_optional(self) -> Optional:
+        """The next element, or the fact that there is none."""
+        try:
+            return Optional.from_value(next(self))
+        except StopIteration:
+            return Optional.empty()
+
     @property
     def element_spec(self) -> Any:
         """A nest of specs: what the elements look like."""
@@ -154,7 +166,7 @@ class DatasetIterator:
 
     def get_state(self) -> dict[str, Any]:
         """The position, as numbers, strings, lists and dicts, which JSON can hold."""
-        return self._run.state()
+        return self._run.state_at(self._cursor.state())
 
     def set_state(self, state: dict[str, Any]) -> None:
         """Goes to a position that was saved, by this process or by another one.

@@ -14,8 +14,9 @@ from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.execution.body import PerReplicaArgument
 from replax._src.execution.opaque import Grouping
-from replax._src.execution.signature import HostValueError, kind_of_leaf
+from replax._src.execution.signature import kind_of_leaf
 from replax._src.replica import scope
+from replax._src.replica.scope import HostValueError
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import is_handle
@@ -62,7 +63,8 @@ class Call:
     ) -> None:
         for arg in args:
             if hasattr(arg, "__next__"):
-                raise HostValueError(type(arg).__name__)
+                msg = f"it is given a {type(arg).__name__}"
+                raise HostValueError(msg)
         leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
         self._leaves = leaves
         self.treedef = treedef

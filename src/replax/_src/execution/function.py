@@ -12,17 +12,15 @@ from typing import Any, Generic, ParamSpec, TypeVar, final
 import jax
 
 from replax._src.core import host, jax_compat
+from replax._src.core.errors import OutOfRangeError
 from replax._src.execution.body import Body, trace_body
 from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
 from replax._src.execution.opaque import BodyChangedError, UngroupedError
 from replax._src.execution.program import MixedDevicesError, Program
-from replax._src.execution.signature import (
-    HostValueError,
-    Static,
-    check_against,
-)
+from replax._src.execution.signature import Static, check_against
 from replax._src.replica import scope
+from replax._src.replica.scope import HostValueError
 
 __all__ = ["Function", "function"]
 
@@ -168,7 +166,7 @@ class Function(Generic[P, R]):
             except _ASKED_FOR_VALUE as error:
                 self._becomes_host(f"Python asks for a traced value: {_first(error)}")
             except HostValueError as error:
-                self._becomes_host(f"it is given a {error}")
+                self._becomes_host(str(error))
             except MixedDevicesError:
                 self._becomes_host("strategies over different devices take part")
             except UngroupedError:
@@ -180,7 +178,12 @@ class Function(Generic[P, R]):
     def _run_on_host(self, *args: Any, **kwargs: Any) -> Any:
         function: Callable[..., Any] = self._function
         with scope.enter_host_program():
-            return function(*args, **kwargs)
+            try:
+                return function(*args, **kwargs)
+            except StopIteration as error:
+                # Out of a function it would end whatever loop the caller is in.
+                msg = f"next() in {self._name}: the data is at its end"
+                raise OutOfRangeError(msg) from error
 
     @property
     def _name(self) -> str:

@@ -14,14 +14,11 @@ import numpy as np
 from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass, KeyArrayClass
 from replax._src.core.specs import TensorSpec
+from replax._src.replica.scope import HostValueError
 from replax._src.values.distributed import PerReplica
 from replax._src.values.variable import Variable
 
-__all__ = ["HostValueError", "Static", "check_against", "kind_of_leaf"]
-
-
-class HostValueError(Exception):
-    """A program was given something that only Python can use, such as an iterator."""
+__all__ = ["Static", "check_against", "kind_of_leaf"]
 
 
 class Static:
@@ -75,7 +72,8 @@ def kind_of_leaf(leaf: Any, *, static_numbers: bool) -> Any:
         return Static(leaf)
     if isinstance(leaf, np.ndarray):
         return Static(_by_identity(leaf))
-    raise HostValueError(type(leaf).__name__)
+    msg = f"it is given a {type(leaf).__name__}"
+    raise HostValueError(msg)
 
 
 def _by_identity(value: Any) -> Any:

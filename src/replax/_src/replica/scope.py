@@ -19,6 +19,7 @@ from replax._src.topology.topology import Topology
 
 __all__ = [
     "Frame",
+    "HostValueError",
     "Place",
     "ambient",
     "current",
@@ -30,6 +31,10 @@ __all__ = [
     "is_inside",
     "set_installed",
 ]
+
+
+class HostValueError(Exception):
+    """A program was given something that only Python can use, such as an iterator."""
 
 
 class Frame(Protocol):

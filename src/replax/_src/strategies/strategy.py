@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 from collections.abc import Callable, Generator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 
@@ -27,6 +27,10 @@ from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica
 from replax._src.values.handle import is_handle
 from replax._src.values.variable import Variable
+
+if TYPE_CHECKING:
+    from replax._src.input.distributed_dataset import DistributedDataset
+    from replax._src.input.options import InputContext, InputOptions
 
 __all__ = ["Strategy"]
 
@@ -265,6 +269,49 @@ class Strategy:
                 f"{what} what strategy.run returns"
             )
             raise RuntimeError(msg)
+
+    # --- input ------------------------------------------------------------------
+
+    def experimental_distribute_dataset(
+        self, dataset: Any, options: InputOptions | None = None
+    ) -> DistributedDataset:
+        """A dataset of which each replica gets its part of every element.
+
+        Args:
+          dataset: A dataset of batches. A batch is what all replicas get together at
+            one step; it is split by its first dimension, and need not divide: the
+            last replicas then get fewer rows, or none.
+          options: How elements are handed out.
+
+        Returns:
+          What to loop over; it gives per-replica values, for ``run``.
+        """
+        self._require_enterable("experimental_distribute_dataset")
+        # Loaded here: programs without datasets need not wait for it.
+        from replax._src.strategies import distribution  # noqa: PLC0415
+
+        return distribution.distribute_dataset(dataset, options, self._place)
+
+    def distribute_datasets_from_function(
+        self,
+        dataset_fn: Callable[[InputContext], Any],
+        options: InputOptions | None = None,
+    ) -> DistributedDataset:
+        """A dataset of which each replica gets whole elements.
+
+        Args:
+          dataset_fn: Makes the dataset; called once, with an ``InputContext``. Batches
+            are to have the size that one replica gets:
+            ``context.get_per_replica_batch_size(global_batch_size)``.
+          options: How elements are handed out.
+
+        Returns:
+          What to loop over; it gives per-replica values, for ``run``.
+        """
+        self._require_enterable("distribute_datasets_from_function")
+        from replax._src.strategies import distribution  # noqa: PLC0415
+
+        return distribution.distribute_from_function(dataset_fn, options, self._place)
 
     # --- per-replica values -----------------------------------------------------
 

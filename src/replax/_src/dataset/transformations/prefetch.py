@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import dataclasses
-import threading
 import weakref
-from collections import deque
 
 from replax._src.dataset.block import Block, Index
 from replax._src.dataset.node import Cursor, Node, Pass, State
+from replax._src.dataset.shelf import Shelf
 from replax._src.dataset.structure import ElementSpec
 
 __all__ = ["Prefetch"]
-
-# How long a thread waits before it looks whether it is still wanted.
-_SLICE = 0.5
 
 # At most so many elements at a time, so that the first of them are soon at hand.
 _LARGEST_PIECE = 64
@@ -53,29 +48,28 @@ class Prefetch(Node):
         return self.child.rows(index, pass_)
 
     def open(self, pass_: Pass) -> Cursor:
-        return PrefetchCursor(self.child.open(pass_), self.buffer_size)
+        return _PrefetchCursor(self.child.open(pass_), self.buffer_size)
 
 
-class PrefetchCursor(Cursor):
+class _PrefetchCursor(Cursor):
     """Its position is that of the source before the oldest elements at hand."""
 
     def __init__(self, child: Cursor, buffer_size: int) -> None:
         self._child = child
         self._buffer_size = buffer_size
-        self._shelf: _Shelf | None = None
+        self._shelf: Shelf[Block] | None = None
         self._current: Block | None = None
         self._given = 0
         self._before: State = None
 
     def take(self, count: int) -> Block | None:
         if self._shelf is None:
-            self._shelf = self._start()
-        while self._current is None:
+            self._shelf = Shelf(self._child, self._buffer_size, largest=_LARGEST_PIECE)
+            weakref.finalize(self, self._shelf.stop)
+        if self._current is None:
             piece = self._shelf.get()
             if piece is None:
                 return None
-            if isinstance(piece, BaseException):
-                raise piece
             self._current, self._before = piece
             self._given = 0
         part = self._current.part(self._given, self._given + count)
@@ -83,14 +77,6 @@ class PrefetchCursor(Cursor):
         if self._given == self._current.size:
             self._current = None
         return part
-
-    def _start(self) -> _Shelf:
-        shelf = _Shelf(self._child, self._buffer_size)
-        # The thread holds the shelf, and not this cursor: when nobody has the cursor
-        # any more, the thread is told to stop.
-        weakref.finalize(self, shelf.stop)
-        shelf.start()
-        return shelf
 
     def state(self) -> State:
         if self._current is not None:
@@ -113,108 +99,3 @@ class PrefetchCursor(Cursor):
             self._shelf.stop()
         else:
             self._child.close()
-
-
-class _Shelf:
-    """What has been made and not used yet; a thread fills it."""
-
-    def __init__(self, source: Cursor, size: int) -> None:
-        self._source = source
-        self._size = size
-        self._pieces: deque[tuple[Block, State] | BaseException] = deque()
-        self._count = 0
-        self._changed = threading.Condition()
-        self._stopped = False
-        self._after = source.state()  # where the source is behind all pieces
-        self._ended = False
-
-    def start(self) -> None:
-        self._thread = threading.Thread(
-            target=self._fill, name="replax-prefetch", daemon=True
-        )
-        _running.add(self)
-        self._thread.start()
-
-    def join(self) -> None:
-        """Waits for the thread to end, but not for long."""
-        self._thread.join(_SLICE)
-
-    def stop(self) -> None:
-        """Tells the thread to end; it does so when it has made what it is making."""
-        with self._changed:
-            self._stopped = True
-            self._pieces.clear()
-            self._changed.notify_all()
-
-    def get(self) -> tuple[Block, State] | BaseException | None:
-        """The next elements and the state before them; an error; None at the end."""
-        with self._changed:
-            while not self._pieces:
-                if self._ended or self._stopped:
-                    return None
-                self._changed.wait(_SLICE)
-            piece = self._pieces.popleft()
-            if not isinstance(piece, BaseException):
-                self._count -= piece[0].size
-            self._changed.notify_all()
-            return piece
-
-    def state(self) -> State:
-        """Where the source was before the first of the pieces."""
-        with self._changed:
-            for piece in self._pieces:
-                if not isinstance(piece, BaseException):
-                    return piece[1]
-            return self._after
-
-    def _fill(self) -> None:
-        try:
-            while (room := self._room()) is not None:
-                self._put(min(room, _LARGEST_PIECE))
-        finally:
-            _running.discard(self)
-            self._source.close()
-
-    def _room(self) -> int | None:
-        with self._changed:
-            while not self._stopped and not self._ended:
-                if self._count < self._size:
-                    return self._size - self._count
-                self._changed.wait(_SLICE)
-            return None
-
-    def _put(self, count: int) -> None:
-        before = self._source.state()
-        piece: tuple[Block, State] | BaseException | None
-        try:
-            block = self._source.take(count)
-            piece = None if block is None else (block, before)
-        except BaseException as error:  # noqa: BLE001  # raised where it is used
-            piece = error
-        after = self._source.state()
-        with self._changed:
-            self._after = after
-            if self._stopped:
-                return
-            if piece is None:
-                self._ended = True
-            else:
-                self._pieces.append(piece)
-                self._count += 0 if isinstance(piece, BaseException) else piece[0].size
-                # A source that fails without moving on would fail for ever.
-                if isinstance(piece, BaseException) and after == before:
-                    self._ended = True
-            self._changed.notify_all()
-
-
-_running: weakref.WeakSet[_Shelf] = weakref.WeakSet()
-
-
-@atexit.register
-def _stop_all() -> None:
-    """Before JAX is shut down: a thread may be computing with it."""
-    shelves = list(_running)
-    for shelf in shelves:
-        shelf.stop()
-    for shelf in shelves:
-        shelf.join()

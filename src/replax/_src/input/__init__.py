@@ -1,0 +1,1 @@
+"""A dataset, and every replica its share of it."""

@@ -1,0 +1,245 @@
+"""Datasets whose elements are spread over the replicas of a strategy."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import Any
+
+from replax._src.core.errors import OutOfRangeError
+from replax._src.dataset.iterator import Run
+from replax._src.dataset.node import INFINITE, UNKNOWN, Node
+from replax._src.dataset.optional import Optional
+from replax._src.dataset.shelf import Shelf
+from replax._src.dataset.writing import written
+from replax._src.input.feed import FedStep, Feed
+from replax._src.input.options import InputOptions
+from replax._src.input.specs import distributed_spec
+from replax._src.input.steps import Split, Steps, Whole
+from replax._src.replica import scope
+from replax._src.replica.scope import HostValueError
+
+__all__ = ["DistributedDataset", "DistributedIterator"]
+
+# Besides the steps, the bytes that are made ready ahead are bounded.
+AHEAD_BYTES = 256 * 2**20
+
+
+class DistributedDataset:
+    """A dataset that gives every replica its share of each element.
+
+    Made by ``strategy.experimental_distribute_dataset`` and
+    ``strategy.distribute_datasets_from_function``. Each iteration begins anew.
+
+    >>> import replax
+    >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> data = replax.data.Dataset.range(6).batch(4)
+    >>> for x in strategy.experimental_distribute_dataset(data):
+    ...     print([part.tolist() for part in x.values])
+    [[0, 1], [2, 3]]
+    [[4], [5]]
+    """
+
+    def __init__(
+        self,
+        plans: Sequence[Node],
+        place: scope.Place,
+        options: InputOptions,
+        *,
+        is_split: bool,
+    ) -> None:
+        self._plans = tuple(plans)
+        self._place = place
+        self._options = options
+        self._is_split = is_split
+
+    def __iter__(self) -> DistributedIterator:
+        _require_host("iterates over a distributed dataset", self._place)
+        return DistributedIterator(
+            self._plans, self._place, self._options, is_split=self._is_split
+        )
+
+    @property
+    def element_spec(self) -> Any:
+        """A nest of specs of what ``next`` gives, for an ``input_signature``."""
+        return _spec(self._plans, self._place, is_split=self._is_split)
+
+    def cardinality(self) -> int:
+        """How many steps there are; as for ``Dataset`` where that is no number."""
+        replicas = len(self._place.topology.local_replicas)
+        counts = [plan.cardinality() for plan in self._plans]
+        if UNKNOWN in counts:
+            return UNKNOWN
+        known = [count for count in counts if count != INFINITE]
+        if len(known) < len(counts):
+            return INFINITE
+        steps = max(known)
+        if not self._is_split and len(counts) == 1:
+            steps = -(-steps // replicas)
+        return steps
+
+    def __len__(self) -> int:
+        count = self.cardinality()
+        if count < 0:
+            what = "endless" if count == INFINITE else "of unknown length"
+            msg = f"{self!r} is {what}; use cardinality()"
+            raise TypeError(msg)
+        return count
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        plans = ", ".join(map(written, self._plans))
+        return f"<DistributedDataset {plans} on {self._place.strategy!r}>"
+
+
+class DistributedIterator:
+    """The steps of one iteration over a distributed dataset.
+
+    >>> import replax
+    >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    >>> data = replax.data.Dataset.range(2).batch(2)
+    >>> iterator = iter(strategy.experimental_distribute_dataset(data))
+    >>> [part.tolist() for part in iterator.get_next().values]
+    [[0], [1]]
+    >>> iterator.get_next_as_optional().has_value()
+    False
+    """
+
+    def __init__(
+        self,
+        plans: Sequence[Node],
+        place: scope.Place,
+        options: InputOptions,
+        *,
+        is_split: bool,
+    ) -> None:
+        self._place = place
+        self._options = options
+        self._is_split = is_split
+        self._plans = plans
+        self._runs = [Run(plan) for plan in plans]
+        self._open()
+
+    def _open(self) -> None:
+        topology = self._place.topology
+        fetch = bool(self._options.experimental_fetch_to_device)
+        self._feed = Feed(self._steps(), topology, fetch=fetch)
+        self._shelf: Shelf[FedStep] | None = None
+        self._finalizer = weakref.finalize(self, self._feed.close)
+
+    def _steps(self) -> Steps:
+        topology = self._place.topology
+        cursors = [run.cursor() for run in self._runs]
+        if self._is_split:
+            return Split(cursors[0], topology.num_replicas)
+        return Whole(cursors, len(topology.local_replicas))
+
+    def __iter__(self) -> DistributedIterator:
+        return self
+
+    def __next__(self) -> Any:
+        _require_host("calls next() of a distributed iterator", self._place)
+        if self._shelf is None:
+            self._shelf = Shelf(self._feed, self._steps_ahead, bytes_limit=AHEAD_BYTES)
+            self._finalizer.detach()
+            self._finalizer = weakref.finalize(self, self._shelf.stop)
+        found = self._shelf.get()
+        if found is None:
+            raise StopIteration
+        return found[0].value
+
+    @property
+    def _steps_ahead(self) -> int:
+        asked = self._options.experimental_per_replica_buffer_size
+        return max(asked, self._place.topology.num_replicas if asked == 1 else 1)
+
+    def get_next(self) -> Any:
+        """What the replicas get next.
+
+        Raises:
+          OutOfRangeError: No replica gets anything any more.
+        """
+        try:
+            return next(self)
+        except StopIteration:
+            msg = (
+                f"{', '.join(map(written, self._plans))} has no more elements for any "
+                f"replica; loop with `for`, or ask get_next_as_optional()"
+            )
+            raise OutOfRangeError(msg) from None
+
+    def get_next_as_optional(self) -> Optional:
+        """What the replicas get next, or the fact that there is nothing."""
+        try:
+            return Optional.from_value(next(self))
+        except StopIteration:
+            return Optional.empty()
+
+    @property
+    def element_spec(self) -> Any:
+        """A nest of specs of what ``next`` gives."""
+        return _spec(self._plans, self._place, is_split=self._is_split)
+
+    def get_state(self) -> Any:
+        """The position in the dataset, as JSON can hold it.
+
+        It says what has been given, and not to how many replicas: an iterator of a
+        strategy with others goes on with the element that comes next.
+        """
+        source = self._feed if self._shelf is None else self._shelf
+        position = source.state()
+        positions = [position] if self._is_split else position
+        states = [
+            run.state_at(at) for run, at in zip(self._runs, positions, strict=True)
+        ]
+        return states[0] if len(states) == 1 else states
+
+    def set_state(self, state: Any) -> None:
+        """Goes to a position that was saved, by this process or by another one.
+
+        Args:
+          state: What ``get_state`` of an iterator over the same dataset has returned.
+        """
+        states = [state] if len(self._runs) == 1 else state
+        self.close()
+        for run, saved in zip(self._runs, states, strict=True):
+            run.restore(saved)
+        self._open()
+
+    def close(self) -> None:
+        """Releases threads and files; without it they are when nobody has this."""
+        self._finalizer()
+
+    def __repr__(self) -> str:
+        return f"<DistributedIterator over {', '.join(map(written, self._plans))}>"
+
+
+def _spec(plans: Sequence[Node], place: scope.Place, *, is_split: bool) -> Any:
+    topology = place.topology
+    return distributed_spec(
+        plans[0].spec(),
+        topology.num_replicas,
+        len(topology.local_replicas),
+        is_split=is_split,
+    )
+
+
+def _require_host(what: str, place: scope.Place) -> None:
+    """Refuses to read data in a trace, in a step, and for another strategy."""
+    here = scope.current()
+    if here is not None and here.replica is not None:
+        msg = (
+            f"the step {what}, but data is read for all replicas together; call "
+            f"next() outside of strategy.run, and give the step what it returns"
+        )
+        raise ValueError(msg)
+    if scope.current_frame() is not None:
+        raise HostValueError(what)
+    if here is not None and not here.is_default and here.strategy is not place.strategy:
+        msg = (
+            f"code in the scope of {here.strategy!r} {what} of {place.strategy!r}; "
+            f"distribute the dataset with the strategy that trains on it"
+        )
+        raise RuntimeError(msg)

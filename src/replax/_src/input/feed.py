@@ -1,0 +1,133 @@
+"""Putting steps on the devices of the replicas."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import jax
+import numpy as np
+
+from replax._src.core import host
+from replax._src.dataset.structure import leaf_names
+from replax._src.input.steps import HostStep, Rows, Steps
+from replax._src.topology.topology import Topology
+from replax._src.values.distributed import PerReplica
+
+__all__ = ["FedStep", "Feed"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class FedStep:
+    """What ``next`` of a distributed iterator gives, and how much memory it takes."""
+
+    value: Any
+    nbytes: int
+    size: int = 1
+
+
+class Feed:
+    """Takes steps, and puts them on devices.
+
+    Args:
+      steps: The steps.
+      topology: The replicas.
+      fetch: Whether to put values on devices; else they stay on the host.
+    """
+
+    def __init__(self, steps: Steps, topology: Topology, *, fetch: bool) -> None:
+        self._steps = steps
+        self._topology = topology
+        self._fetch = fetch
+
+    def take(self, count: int) -> FedStep | None:
+        """The next step; None at the end."""
+        step = self._steps.take(count)
+        return None if step is None else self._fed(step)
+
+    def state(self) -> Any:
+        """The position in the dataset."""
+        return self._steps.state()
+
+    def close(self) -> None:
+        """Releases threads and files."""
+        self._steps.close()
+
+    def _fed(self, step: HostStep) -> FedStep:
+        values: list[Any] = [None] * len(step.leaves)
+        arrays: list[np.ndarray] = []
+        places: list[int] = []
+        shapes: list[Any] = []
+        for position, leaf in enumerate(step.leaves):
+            if self._topology.is_single:
+                value = leaf[0] if isinstance(leaf, list) else leaf.array
+                if not self._fetch or not _is_numeric(value):
+                    values[position] = value
+                    continue
+                array, shape = np.asarray(value), None
+            elif isinstance(leaf, Rows) and self._fetch and _is_numeric(leaf.array):
+                array, shape = _stacked(leaf)
+            else:
+                parts = (
+                    [leaf.of(i) for i in range(leaf.replicas)]
+                    if isinstance(leaf, Rows)
+                    else leaf
+                )
+                values[position] = self._placed(parts, step, position)
+                continue
+            arrays.append(self._canonical(array, step, position))
+            places.append(position)
+            shapes.append(shape)
+        # One call for all: most of what it costs does not depend on how many there are.
+        put = jax.device_put(arrays, self._sharding) if arrays else []
+        for position, array, shape in zip(places, put, shapes, strict=True):
+            values[position] = (
+                array
+                if self._topology.is_single
+                else PerReplica.of_stack(array, shape, self._topology)
+            )
+        nbytes = sum(array.nbytes for array in arrays)
+        return FedStep(step.treedef.unflatten(values), nbytes)
+
+    @property
+    def _sharding(self) -> Any:
+        topology = self._topology
+        return topology.replicated if topology.is_single else topology.stacked
+
+    def _placed(self, parts: list[Any], step: HostStep, position: int) -> PerReplica:
+        """A per-replica value of parts that are no rows of one array."""
+        value = PerReplica.on(parts, self._topology)
+        if self._fetch and not value.on_host:
+            value.stack(self._topology, _named(step, position))
+        return value
+
+    def _canonical(self, array: np.ndarray, step: HostStep, position: int) -> Any:
+        dtype = jax.dtypes.canonicalize_dtype(array.dtype)
+        if dtype == array.dtype:
+            return array
+        return host.canonical(array, _named(step, position))
+
+
+def _is_numeric(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic)) and host.is_array(value)
+
+
+def _named(step: HostStep, position: int) -> str:
+    name = leaf_names(step.treedef)[position]
+    return f"a batch of the dataset, in {name}" if name else "a batch of the dataset"
+
+
+def _stacked(rows: Rows) -> tuple[np.ndarray, Any]:
+    """The rows with an axis for the replicas, and their shapes if they differ.
+
+    The parts lie one after the other and are equally long but for the last ones, so
+    that splitting is reshaping; what is missing at the end is padded.
+    """
+    array = rows.array
+    shapes = None
+    if not rows.is_even:
+        shapes = rows.shapes
+        padded = np.zeros((rows.length * rows.replicas, *array.shape[1:]), array.dtype)
+        padded[: len(array)] = array
+        array = padded
+    return array.reshape(rows.replicas, rows.length, *array.shape[1:]), shapes

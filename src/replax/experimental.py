@@ -1,0 +1,5 @@
+"""Names that may still change."""
+
+from replax._src.dataset.optional import Optional
+
+__all__ = ["Optional"]
