@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import abc
+import errno
 import os
 import stat
 import zlib
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 from replax._src.core.errors import NotFoundError
 from replax._src.dataset.files.compression import WINDOW_BITS
@@ -28,14 +29,18 @@ def open_stream(path: FilePath, compression: str) -> Stream:
     """The file's bytes; a NotFoundError if it is not there."""
     name = os.fsdecode(path)
     try:
-        # Closed by the reader that it is opened for. What it reads is buffered there.
-        file = Path(name).open("rb", buffering=0)  # noqa: SIM115
+        # A descriptor, and no file object: leaving a loop over a dataset leaves its
+        # files open, which is no fault, and file objects would warn of it.
+        file = os.open(name, os.O_RDONLY | os.O_CLOEXEC)
     except FileNotFoundError:
         msg = (
             f"there is no file {name!r}; compare the path with what the folder holds, "
             f"and remember that a relative path starts in {os.fspath(Path.cwd())!r}"
         )
         raise NotFoundError(msg) from None
+    if stat.S_ISDIR(os.fstat(file).st_mode):
+        os.close(file)
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
     return _Inflated(name, file, compression) if compression else _Plain(name, file)
 
 
@@ -47,7 +52,7 @@ class Stream(abc.ABC):
       offset: How many bytes lie before what is read next.
     """
 
-    def __init__(self, path: str, file: BinaryIO) -> None:
+    def __init__(self, path: str, file: int) -> None:
         self.path = path
         self.offset = 0
         self._file = file
@@ -65,21 +70,26 @@ class Stream(abc.ABC):
         """What the rest cannot be longer than, if that can be known."""
 
     def close(self) -> None:
-        """Closes the file."""
-        self._file.close()
+        """Closes the file; twice is once."""
+        file, self._file = self._file, -1
+        if file >= 0:
+            os.close(file)
+
+    def __del__(self) -> None:
+        self.close()
 
     def _read_file(self, size: int) -> bytes:
         try:
-            return self._file.read(size)
+            return os.read(self._file, size)
         except OSError as error:
             # What the system says of a failing disk does not name the file.
             raise type(error)(error.errno, error.strerror, self.path) from error
 
     def _file_left(self) -> int | None:
-        status = os.fstat(self._file.fileno())
+        status = os.fstat(self._file)
         if not stat.S_ISREG(status.st_mode):
             return None  # a pipe: it ends when it ends
-        return max(0, status.st_size - self._file.tell())
+        return max(0, status.st_size - os.lseek(self._file, 0, os.SEEK_CUR))
 
 
 class _Plain(Stream):
@@ -89,9 +99,9 @@ class _Plain(Stream):
         return data
 
     def seek(self, offset: int) -> None:
-        self._file.seek(offset)
+        os.lseek(self._file, offset, os.SEEK_SET)
         self.offset = offset
-        size = os.fstat(self._file.fileno()).st_size
+        size = os.fstat(self._file).st_size
         if offset > size:
             raise BrokenStreamError(_shorter(size, offset))
 
@@ -102,7 +112,7 @@ class _Plain(Stream):
 class _Inflated(Stream):
     """Deflated data, one member after the other as ``cat a.gz b.gz`` makes them."""
 
-    def __init__(self, path: str, file: BinaryIO, compression: str) -> None:
+    def __init__(self, path: str, file: int, compression: str) -> None:
         super().__init__(path, file)
         self._compression = compression
         self._start_member(b"")
@@ -158,7 +168,7 @@ class _Inflated(Stream):
 
     def seek(self, offset: int) -> None:
         if offset < self.offset:
-            self._file.seek(0)
+            os.lseek(self._file, 0, os.SEEK_SET)
             self.offset = 0
             self._start_member(b"")
         while self.offset < offset:
