@@ -317,8 +317,16 @@ def test_any_damage_of_compressed_files(tmp_path_factory, datas, compression, da
     damage = Damage(start, stop, data.draw(st.binary(max_size=9)))
     folder = tmp_path_factory.mktemp("packed")
     path = written(folder, damage.apply(packed))
-    if path.stat().st_size:  # an empty file is one of no records
-        check(datas, events_of(path, compression, 64, n))
+    if not path.stat().st_size:  # an empty file is one of no records
+        return
+    events = events_of(path, compression, 64, n)
+    found = [datas.index(event) for event in events if isinstance(event, bytes)]
+    if found == sorted(set(found)):
+        check(datas, events)
+    else:
+        # Deflated data copy what came before, and damaged ones may copy a whole
+        # record. Only the checksum at their end can tell.
+        assert isinstance(events[-1], DataLossError)
 
 
 @pytest.mark.parametrize("seed", range(60))
