@@ -20,6 +20,7 @@ from replax._src.dataset.examples.features import (
     SparseValues,
     VarLenFeature,
 )
+from replax._src.dataset.examples.layout import learn_layout
 from replax._src.dataset.examples.parse import parse_example, parse_single_example
 from replax._src.dataset.examples.readers import readers_of
 from replax._src.dataset.examples.serialize import serialize_example
@@ -173,10 +174,9 @@ def test_several_layouts_in_a_batch():
 def test_layouts_are_not_learned_for_ever(monkeypatch):
     features = {f"f{i}": FixedLenFeature([], "int64") for i in range(8)}
     rng = random.Random(0)
-    learned = []
-    learn = readers.learn_layout
+    learned: list[bytes] = []
     monkeypatch.setattr(
-        readers, "learn_layout", lambda r: learned.append(r) or learn(r)
+        readers, "learn_layout", lambda r: learned.append(r) or learn_layout(r)
     )
     for _ in range(20):
         records = []
@@ -321,7 +321,7 @@ WANTED = {
 
 
 @hypothesis.given(st.data())
-@hypothesis.settings(suppress_health_check=list(hypothesis.HealthCheck))
+@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.too_slow])
 def test_batches_are_parsed_as_protobuf_parses_them(data):
     """Whatever form the records have, and if they are none."""
     records = data.draw(st.lists(written_examples(), min_size=1, max_size=6))

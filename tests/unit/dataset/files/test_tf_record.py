@@ -119,7 +119,7 @@ def test_a_record_may_span_members(tmp_path):
     assert read_all(opened(path, "GZIP")) == [b"abc", b"def"]
 
 
-@pytest.mark.parametrize("zeros", [1, 600, 1 << 17])
+@pytest.mark.parametrize("zeros", [1, 600, 20_000_000])
 def test_zeros_behind_gzip_data_are_padding(tmp_path, zeros):
     one = gzip.compress(records(b"a"))
     path = written(tmp_path, one + bytes(zeros) + one + bytes(zeros))

@@ -16,9 +16,9 @@ from replax._src.dataset.files.format import FilePath
 
 __all__ = ["BrokenStreamError", "Stream", "open_stream"]
 
-_CHUNK = 1 << 16
-# Deflate makes at most this many bytes of one.
+# Deflate makes at most this many bytes of one; so a chunk becomes at most 17 MB.
 _MOST_INFLATION = 1032
+_CHUNK = 1 << 14
 
 
 class BrokenStreamError(Exception):
@@ -59,7 +59,7 @@ class Stream(abc.ABC):
 
     @abc.abstractmethod
     def read(self, size: int) -> bytes:
-        """Up to ``size`` bytes, none at the end, or a BrokenStreamError."""
+        """Some bytes, if possible ``size``; none at the end, or BrokenStreamError."""
 
     @abc.abstractmethod
     def seek(self, offset: int) -> None:
@@ -115,6 +115,7 @@ class _Inflated(Stream):
     def __init__(self, path: str, file: int, compression: str) -> None:
         super().__init__(path, file)
         self._compression = compression
+        self._ready = b""  # inflated, and not yet returned
         self._start_member(b"")
 
     def _start_member(self, data: bytes) -> None:
@@ -124,25 +125,27 @@ class _Inflated(Stream):
         self._broken: str | None = None
 
     def read(self, size: int) -> bytes:
-        while True:
+        # All there is of a chunk, whatever is asked for: so a damage has the same
+        # effect whoever reads.
+        del size
+        out, self._ready = self._ready, b""
+        while not out:
             if self._broken is not None:
                 raise BrokenStreamError(self._broken)
-            out = self._inflate(size)
-            if out:
-                self.offset += len(out)
-                return out
-            if self._broken is None and not self._more():
-                return b""
+            out = self._inflate()
+            if not out and self._broken is None and not self._more():
+                break
+        self.offset += len(out)
+        return out
 
-    def _inflate(self, size: int) -> bytes:
+    def _inflate(self) -> bytes:
+        data, self._data = self._data, b""
         before = self._inflater.copy()
         try:
-            out = self._inflater.decompress(self._data, size)
+            return self._inflater.decompress(data)
         except zlib.error as error:
             self._broken = f"it is not valid {self._compression} data ({error})"
-            return _inflated_until_it_fails(before, self._data)
-        self._data = self._inflater.unconsumed_tail
-        return out
+            return _inflated_until_it_fails(before, data)
 
     def _more(self) -> bool:
         """Gets more to inflate; whether there is more."""
@@ -154,43 +157,54 @@ class _Inflated(Stream):
             if rest:
                 return True
         chunk = self._read_file(_CHUNK)
+        if self._compression == "GZIP" and self.offset and not self._begun:
+            while chunk and not chunk.strip(b"\0"):
+                chunk = self._read_file(_CHUNK)
+            chunk = chunk.lstrip(b"\0")
         if not chunk and self._begun:
             self._broken = f"the {self._compression} data end too early: it was cut"
             return True
-        if not self._begun and self._compression == "GZIP" and self.offset:
-            stripped = chunk.lstrip(b"\0")
-            if chunk and not stripped:
-                return self._more()
-            chunk = stripped
         self._begun = self._begun or bool(chunk)
-        self._data += chunk
+        self._data = chunk
         return bool(chunk)
 
     def seek(self, offset: int) -> None:
         if offset < self.offset:
             os.lseek(self._file, 0, os.SEEK_SET)
             self.offset = 0
+            self._ready = b""
             self._start_member(b"")
         while self.offset < offset:
-            if not self.read(min(_CHUNK * 4, offset - self.offset)):
+            out = self.read(_CHUNK)
+            if not out:
                 raise BrokenStreamError(_shorter(self.offset, offset))
+            if self.offset > offset:
+                self._ready = out[offset - self.offset :]
+                self.offset = offset
 
     def most_left(self) -> int | None:
         left = self._file_left()
         if left is None:
             return None
-        return (left + len(self._data) + 1) * _MOST_INFLATION
+        return len(self._ready) + (left + len(self._data) + 1) * _MOST_INFLATION
 
 
 def _inflated_until_it_fails(inflater: Any, data: bytes) -> bytes:
     """What comes out before the error, which zlib discards when it raises."""
-    out: list[bytes] = []
-    try:
-        for i in range(len(data)):
-            out.append(inflater.decompress(data[i : i + 1]))  # noqa: PERF401
-    except zlib.error:
-        pass
-    return b"".join(out)
+    # As many bytes as go in without an error are found by halving.
+    good, bad = 0, len(data)
+    out = b""
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        attempt = inflater.copy()
+        try:
+            more = attempt.decompress(data[good:middle])
+        except zlib.error:
+            bad = middle
+        else:
+            inflater, good = attempt, middle
+            out += more
+    return out
 
 
 def _shorter(size: int, offset: int) -> str:
