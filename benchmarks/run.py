@@ -20,6 +20,7 @@ from eager_step import eager
 from import_time import import_time
 from python_calls import python_calls
 from ragged_step import ragged_step
+from records import examples, record_files
 from run_overhead import run_overhead
 from unsynchronised import unsynchronised
 from warm_step import many_variables, perceptron
@@ -39,6 +40,8 @@ QUESTIONS = [
     many_files,
     seeking,
     streaming,
+    record_files,
+    examples,
 ]
 
 if __name__ == "__main__":

@@ -45,6 +45,9 @@ _READING, _SEARCHING, _OVER = range(3)
 class TFRecords(FileFormat):
     """TFRecord files.
 
+    Each record has checksums of its own. Compressed data have one more, at their end: a
+    damage that makes them repeat a whole record is seen when they have been read.
+
     Args:
       compression: ``"GZIP"``, ``"ZLIB"``, or None.
       buffer_size: How many bytes are read at once.
