@@ -31,6 +31,9 @@ class Prefetch(Node):
     def label(self) -> str:
         return f"prefetch({self.buffer_size})"
 
+    def identity(self) -> str:
+        return "prefetch()"
+
     def spec(self) -> ElementSpec:
         return self.child.spec()
 
@@ -53,15 +56,19 @@ class Prefetch(Node):
         return self.child.rows(index, pass_)
 
     def open(self, pass_: Pass) -> Cursor:
-        return PrefetchCursor(self.child.open(pass_), self.buffer_size)
+        # Functions of users are called for one element after the other: the first one
+        # is at hand soon, and one that cannot be made takes no others with it.
+        piece = _LARGEST_PIECE if self.child.pure else 1
+        return PrefetchCursor(self.child.open(pass_), self.buffer_size, piece)
 
 
 class PrefetchCursor(Cursor):
     """Its position is that of the source before the oldest elements at hand."""
 
-    def __init__(self, child: Cursor, buffer_size: int) -> None:
+    def __init__(self, child: Cursor, buffer_size: int, piece: int = 1) -> None:
         self._child = child
         self._buffer_size = buffer_size
+        self._piece = piece
         self._shelf: _Shelf | None = None
         self._current: Block | None = None
         self._given = 0
@@ -74,9 +81,10 @@ class PrefetchCursor(Cursor):
             piece = self._shelf.get()
             if piece is None:
                 return None
-            if isinstance(piece, BaseException):
-                raise piece
-            self._current, self._before = piece
+            made, self._before = piece
+            if isinstance(made, BaseException):
+                raise made
+            self._current = made
             self._given = 0
         part = self._current.part(self._given, self._given + count)
         self._given += part.size
@@ -85,7 +93,7 @@ class PrefetchCursor(Cursor):
         return part
 
     def _start(self) -> _Shelf:
-        shelf = _Shelf(self._child, self._buffer_size)
+        shelf = _Shelf(self._child, self._buffer_size, self._piece)
         # The thread holds the shelf, and not this cursor: when nobody has the cursor
         # any more, the thread is told to stop.
         weakref.finalize(self, shelf.stop)
@@ -118,10 +126,12 @@ class PrefetchCursor(Cursor):
 class _Shelf:
     """What has been made and not used yet; a thread fills it."""
 
-    def __init__(self, source: Cursor, size: int) -> None:
+    def __init__(self, source: Cursor, size: int, piece: int) -> None:
         self._source = source
         self._size = size
-        self._pieces: deque[tuple[Block, State] | BaseException] = deque()
+        self._piece = piece
+        # Each with the state of the source before it.
+        self._pieces: deque[tuple[Block | BaseException, State]] = deque()
         self._count = 0
         self._changed = threading.Condition()
         self._stopped = False
@@ -132,7 +142,8 @@ class _Shelf:
         self._thread = threading.Thread(
             target=self._fill, name="replax-prefetch", daemon=True
         )
-        _running.add(self)
+        with _running_lock:
+            _running.add(self)
         self._thread.start()
 
     def join(self) -> None:
@@ -146,33 +157,30 @@ class _Shelf:
             self._pieces.clear()
             self._changed.notify_all()
 
-    def get(self) -> tuple[Block, State] | BaseException | None:
-        """The next elements and the state before them; an error; None at the end."""
+    def get(self) -> tuple[Block | BaseException, State] | None:
+        """The next elements, or an error, and the state before; None at the end."""
         with self._changed:
             while not self._pieces:
                 if self._ended or self._stopped:
                     return None
                 self._changed.wait(_SLICE)
             piece = self._pieces.popleft()
-            if not isinstance(piece, BaseException):
-                self._count -= piece[0].size
+            self._count -= _size(piece[0])
             self._changed.notify_all()
             return piece
 
     def state(self) -> State:
         """Where the source was before the first of the pieces."""
         with self._changed:
-            for piece in self._pieces:
-                if not isinstance(piece, BaseException):
-                    return piece[1]
-            return self._after
+            return self._pieces[0][1] if self._pieces else self._after
 
     def _fill(self) -> None:
         try:
             while (room := self._room()) is not None:
-                self._put(min(room, _LARGEST_PIECE))
+                self._put(min(room, self._piece))
         finally:
-            _running.discard(self)
+            with _running_lock:
+                _running.discard(self)
             self._source.close()
 
     def _room(self) -> int | None:
@@ -185,35 +193,40 @@ class _Shelf:
 
     def _put(self, count: int) -> None:
         before = self._source.state()
-        piece: tuple[Block, State] | BaseException | None
+        made: Block | BaseException | None
         try:
-            block = self._source.take(count)
-            piece = None if block is None else (block, before)
+            made = self._source.take(count)
         except BaseException as error:  # noqa: BLE001  # raised where it is used
-            piece = error
+            made = error
         after = self._source.state()
         with self._changed:
             self._after = after
             if self._stopped:
                 return
-            if piece is None:
+            if made is None:
                 self._ended = True
             else:
-                self._pieces.append(piece)
-                self._count += 0 if isinstance(piece, BaseException) else piece[0].size
+                self._pieces.append((made, before))
+                self._count += _size(made)
                 # A source that fails without moving on would fail for ever.
-                if isinstance(piece, BaseException) and after == before:
+                if isinstance(made, BaseException) and after == before:
                     self._ended = True
             self._changed.notify_all()
 
 
-_running: weakref.WeakSet[_Shelf] = weakref.WeakSet()
+def _size(made: Block | BaseException) -> int:
+    return 1 if isinstance(made, BaseException) else made.size
+
+
+_running: set[_Shelf] = set()
+_running_lock = threading.Lock()
 
 
 @atexit.register
 def _stop_all() -> None:
     """Before JAX is shut down: a thread may be computing with it."""
-    shelves = list(_running)
+    with _running_lock:
+        shelves = list(_running)
     for shelf in shelves:
         shelf.stop()
     for shelf in shelves:
