@@ -113,9 +113,10 @@ class TensorSpec(TypeSpec):
 
     def is_compatible_with(self, value: Any) -> bool:
         """Whether an array (or another spec) fits this spec."""
-        return np.dtype(value.dtype) == self.dtype and self.shape.is_compatible_with(
-            value.shape
-        )
+        dtype = np.dtype(value.dtype)
+        # Strings of NumPy have their length in their dtype.
+        alike = dtype == self.dtype or dtype.kind == self.dtype.kind in "US"
+        return alike and self.shape.is_compatible_with(value.shape)
 
     def __eq__(self, other: object) -> bool:
         return (

@@ -10,7 +10,13 @@ from typing import Any, Self
 import jax
 
 from replax._src.core.errors import InvalidArgumentError
-from replax._src.dataset.planned import Planned, plan_of, require_count
+from replax._src.dataset.planned import (
+    Planned,
+    plan_of,
+    require_count,
+    require_function,
+    require_whole,
+)
 from replax._src.dataset.shuffling import Chance
 from replax._src.dataset.storage import FileStore, MemoryStore
 from replax._src.dataset.structure import TreeDef, as_leaf
@@ -170,12 +176,21 @@ class Arranging(Planned):
                 f"boundaries, for what lies behind the last one"
             )
             raise ValueError(msg)
+        boundaries = [require_whole("bucket_boundaries", b) for b in bucket_boundaries]
+        if boundaries != sorted(set(boundaries)):
+            msg = f"bucket_boundaries is {boundaries}; give lengths that go up"
+            raise ValueError(msg)
         return self._then(
             Bucket(
                 child=self._plan,
-                length_of=element_length_func,
-                boundaries=tuple(bucket_boundaries),
-                sizes=tuple(bucket_batch_sizes),
+                length_of=require_function(
+                    "bucket_by_sequence_length", element_length_func
+                ),
+                boundaries=boundaries,
+                sizes=[
+                    require_count("bucket_batch_sizes", size, 1)
+                    for size in bucket_batch_sizes
+                ],
                 padding=(
                     None if no_padding else self._padding(padded_shapes, padding_values)
                 ),
@@ -249,7 +264,7 @@ class Arranging(Planned):
             Shuffle(
                 child=self._plan,
                 buffer_size=self._buffer_size(buffer_size),
-                chance=Chance(None if seed is None else int(seed)),
+                chance=Chance(seed),
                 reshuffle=reshuffle_each_iteration is not False,
             )
         )

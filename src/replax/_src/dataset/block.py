@@ -7,7 +7,7 @@ gather for each column. Only functions of users see elements one by one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import jax
 import numpy as np
@@ -115,6 +115,14 @@ class Block:
         ]
         return Block(self.treedef, columns, len(positions))
 
+    def frozen(self) -> Block:
+        """The same elements, in arrays that cannot be written to."""
+        columns = [
+            _frozen(c) if isinstance(c, np.ndarray) else [_frozen(leaf) for leaf in c]
+            for c in self.columns
+        ]
+        return Block(self.treedef, columns, self.size)
+
     @staticmethod
     def joined(blocks: Sequence[Block]) -> Block:
         """The elements of several blocks, one after the other."""
@@ -143,12 +151,16 @@ class Block:
         Raises:
           InvalidArgumentError: The elements differ in shape or dtype.
         """
+        columns: list[Column] = []
         for position, column in enumerate(self.columns):
-            if not isinstance(column, np.ndarray):
-                self._refuse(position, column, number)
-        return Block(self.treedef, [c[None] for c in self.columns], 1)  # type: ignore[index]
+            # Chosen from elements that differ, these need not differ.
+            stacked = _stacked(column) if isinstance(column, list) else column
+            if isinstance(stacked, list):
+                self._refuse(position, stacked, number)
+            columns.append(np.asarray(stacked)[None])
+        return Block(self.treedef, columns, 1)
 
-    def _refuse(self, position: int, column: list[Any], number: int) -> None:
+    def _refuse(self, position: int, column: list[Any], number: int) -> NoReturn:
         name = leaf_names(self.treedef)[position]
         where = f" in {name}" if name else ""
         first = column[0]
@@ -167,6 +179,8 @@ class Block:
                     f"padded_batch, or map them to one shape and dtype first"
                 )
                 raise InvalidArgumentError(msg)
+        msg = f"leaves that are alike have not been brought together: {column}"
+        raise AssertionError(msg)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # JAX pickles structures of its own containers only; a nest of the numbers of
@@ -186,6 +200,14 @@ class Block:
 def _unpickled(nest: Any, columns: Sequence[Column], size: int) -> Block:
     treedef = jax.tree_util.tree_structure(nest)
     return Block(LEAF if treedef == LEAF else treedef, columns, size)
+
+
+def _frozen(value: Any) -> Any:
+    if not isinstance(value, np.ndarray):
+        return value
+    view = value.view()
+    view.flags.writeable = False
+    return view
 
 
 def _column_of_one(leaf: Any) -> Column:

@@ -60,7 +60,7 @@ class Dataset(Opening, Transforming, Arranging):
         21
         """
         del name
-        elements = [element for element, _ in zip(self, range(2), strict=False)]
+        elements = [element for _, element in zip(range(2), self, strict=False)]
         if len(elements) != 1:
             how_many = "more than one element" if elements else "no elements"
             msg = (

@@ -12,7 +12,7 @@ from replax._src.dataset.node import Cursor, Node, State
 from replax._src.dataset.optional import Optional
 from replax._src.dataset.pieces import PieceCursor
 from replax._src.dataset.seeding import Seeds, chances, with_seeds
-from replax._src.dataset.writing import written
+from replax._src.dataset.writing import identified, written
 
 __all__ = ["DatasetIterator", "Run"]
 
@@ -78,7 +78,7 @@ class Run:
 
 def fingerprint(plan: Node) -> str:
     """What two plans have in common if a position in one is one in the other."""
-    return f"{zlib.crc32(written(plan).encode()):08x}"
+    return f"{zlib.crc32(identified(plan).encode()):08x}"
 
 
 def _check(state: Any, plan: Node) -> None:

@@ -30,7 +30,6 @@ __all__ = [
     "Pass",
     "Position",
     "State",
-    "elements_of",
     "walk",
 ]
 
@@ -101,6 +100,10 @@ class Node(abc.ABC):
     @abc.abstractmethod
     def label(self) -> str:
         """How the step is written, such as ``batch(128)``."""
+
+    def identity(self) -> str:
+        """The label without what makes no difference to positions."""
+        return self.label()
 
     @abc.abstractmethod
     def spec(self) -> ElementSpec:
@@ -189,9 +192,3 @@ def rewritten(node: Node, change: Callable[[Node], Node]) -> Node:
     if any(a is not b for a, b in zip(children, changed, strict=True)):
         node = node.with_children(changed)
     return change(node)
-
-
-def elements_of(cursor: Cursor) -> Iterator[Any]:
-    """What is left of a cursor, one element after the other."""
-    while (block := cursor.take(1)) is not None:
-        yield block.element(0)

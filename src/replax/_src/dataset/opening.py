@@ -12,7 +12,7 @@ import numpy as np
 from replax._src.core.specs import TensorSpec
 from replax._src.dataset.node import Node
 from replax._src.dataset.options import Options
-from replax._src.dataset.planned import Planned, plan_of
+from replax._src.dataset.planned import Planned, plan_of, require_whole
 from replax._src.dataset.shuffling import Chance
 from replax._src.dataset.sources.generator import Generated
 from replax._src.dataset.sources.names import file_names
@@ -78,7 +78,7 @@ class Opening(Planned):
         if not 1 <= len(args) <= 3:
             msg = f"range takes a stop, or a start, a stop and a step; it got {args}"
             raise TypeError(msg)
-        numbers = builtins.range(*(int(arg) for arg in args))
+        numbers = builtins.range(*(require_whole("range", arg) for arg in args))
         return cls(
             Numbers(
                 start=numbers.start,
@@ -136,6 +136,7 @@ class Opening(Planned):
         signature = None
         if output_signature is not None:
             signature = ElementSpec.from_tree(output_signature)
+            _require_specs(signature)
         return cls(Generated(make=_bound(generator, args), signature=signature))
 
     @classmethod
@@ -215,7 +216,13 @@ class Opening(Planned):
         """
         del name
         nest = args if len(args) > 1 else (*args, datasets)[0]
-        leaves, treedef = jax.tree_util.tree_flatten(nest)
+        leaves, treedef = jax.tree_util.tree_flatten(nest, is_leaf=_is_list)
+        if any(map(_is_list, leaves)):
+            msg = (
+                f"zip got {nest!r}, and a list in an element of a dataset is an array; "
+                f"give a tuple or a dict of datasets: Dataset.zip((first, second))"
+            )
+            raise TypeError(msg)
         if not leaves:
             msg = "zip got no datasets; give some: Dataset.zip((first, second))"
             raise TypeError(msg)
@@ -271,7 +278,8 @@ class Opening(Planned):
           seed: What the draws depend on.
           stop_on_empty_dataset: Whether it ends with the first of them that ends;
             otherwise the others go on.
-          rerandomize_each_iteration: Whether each pass has draws of its own.
+          rerandomize_each_iteration: Whether each pass has draws of its own; the
+            default is that all have the same.
 
         >>> import replax
         >>> from replax.data import Dataset
@@ -292,7 +300,7 @@ class Opening(Planned):
                 parts=parts,
                 weights=shares,
                 chance=Chance(seed),
-                reshuffle=rerandomize_each_iteration is not False,
+                reshuffle=bool(rerandomize_each_iteration),
                 stop_on_empty=stop_on_empty_dataset,
             ),
             _common_options(datasets),
@@ -313,6 +321,16 @@ def _bound(
     return bound
 
 
+def _require_specs(signature: ElementSpec) -> None:
+    for leaf in signature.leaves:
+        if not isinstance(leaf, TensorSpec):
+            msg = (
+                f"output_signature has {leaf!r} in it; give a nest of "
+                f"replax.TensorSpec(shape, dtype)"
+            )
+            raise TypeError(msg)
+
+
 def _signature(types: Any, shapes: Any) -> Any:
     """A nest of specs, of a nest of dtypes and one of shapes."""
     if isinstance(types, tuple):
@@ -326,6 +344,10 @@ def _signature(types: Any, shapes: Any) -> Any:
             for key, value in types.items()
         }
     return TensorSpec(shapes, types)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list)
 
 
 def _parts(datasets: Sequence[Any], what: str) -> tuple[Node, ...]:

@@ -10,7 +10,14 @@ from replax._src.dataset.node import Node
 from replax._src.dataset.options import Options
 from replax._src.dataset.structure import Opaque
 
-__all__ = ["Dialect", "Planned", "plan_of", "require_count"]
+__all__ = [
+    "Dialect",
+    "Planned",
+    "plan_of",
+    "require_count",
+    "require_function",
+    "require_whole",
+]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,6 +87,23 @@ def require_count(name: str, value: Any, least: int) -> int:
     if number is None or number < least:
         msg = f"{name} is {value!r}; give a whole number, {least} or more"
         raise (TypeError if number is None else ValueError)(msg)
+    return number
+
+
+def require_function(what: str, value: Any) -> Callable[..., Any]:
+    """``value``, which can be called."""
+    if not callable(value):
+        msg = f"{what} got {value!r}; give a function that takes an element"
+        raise TypeError(msg)
+    return value
+
+
+def require_whole(name: str, value: Any) -> int:
+    """``value`` as a whole number."""
+    number = _whole(value)
+    if number is None:
+        msg = f"{name} got {value!r}; give a whole number"
+        raise TypeError(msg)
     return number
 
 

@@ -10,24 +10,45 @@ import numpy as np
 from replax._src.dataset.block import Block
 from replax._src.dataset.calling import called
 from replax._src.dataset.node import Node
-from replax._src.dataset.structure import ElementSpec
+from replax._src.dataset.structure import ElementSpec, Opaque
 
-__all__ = ["probed_spec"]
+__all__ = ["joined_spec", "probed_spec"]
 
 _PASS = (0,)
 
+# How many results are compared, and how many elements are tried for them.
+_RESULTS = 3
+_TRIED = 16
+
 
 def probed_spec(child: Node, function: Callable[..., Any]) -> ElementSpec:
-    """The spec of what ``function`` makes of the elements of a node.
+    """The spec of what ``function`` makes of the elements of a node."""
+    return joined_spec(
+        child,
+        lambda element, number: ElementSpec.of(called(function, element, number)),
+    )
 
-    The function is called with the first elements, for it may compute with NumPy, which
-    cannot be traced. A dimension in which its results differ is open; so that the
-    length of a batch is found to be open where it is, it is also given a shorter one.
+
+def joined_spec(child: Node, spec_of: Callable[[Any, int], ElementSpec]) -> ElementSpec:
+    """What the specs that ``spec_of`` gives for elements of a node have in common.
+
+    It is called with the first elements, and calls a function of users, which may
+    compute with NumPy and cannot be traced. A dimension in which the results differ is
+    open; so that the length of a batch is found to be open where it is, there is also
+    a shorter one. Elements with which it fails say nothing if there are others.
     """
-    results = [
-        ElementSpec.of(called(function, element, number))
-        for number, element in enumerate(_examples(child))
-    ]
+    results: list[ElementSpec] = []
+    failure: Exception | None = None
+    for number, element in enumerate(_examples(child)):
+        try:
+            results.append(spec_of(element, number))
+        except Exception as error:  # noqa: BLE001  # raised if all others fail too
+            failure = failure or error
+        if len(results) == _RESULTS:
+            break
+    if not results:
+        assert failure is not None, "there is always an example"
+        raise failure
     spec = results[0]
     for other in results[1:]:
         if other.treedef == spec.treedef:
@@ -47,34 +68,39 @@ def _examples(child: Node) -> Iterator[Any]:
         shorter = _shortened(first, child.spec())
         if shorter is not None:
             yield shorter
-        block = cursor.take(1)
-        if block is not None:
+        for _ in range(_TRIED):
+            block = cursor.take(1)
+            if block is None:
+                return
             yield block.element(0)
     finally:
         cursor.close()
 
 
 def _shortened(block: Block, spec: ElementSpec) -> Any:
-    """The first element with one row less in every axis of open length."""
+    """The first element, one shorter in every axis of open length."""
     columns: list[Any] = []
     changed = False
     for column, leaf in zip(block.columns, spec.leaves, strict=True):
-        shape = list(getattr(leaf, "shape", ()))
-        if shape[:1] == [None] and column[0].shape[0] > 1:
-            columns.append([column[0][:-1]])
-            changed = True
-        else:
-            columns.append(column)
+        cuts = tuple(
+            slice(-1 if open_ is None and length > 1 else None)
+            for open_, length in zip(
+                getattr(leaf, "shape", ()), np.shape(column[0]), strict=False
+            )
+        )
+        changed = changed or slice(-1) in cuts
+        columns.append([column[0][cuts]] if cuts else column)
     return Block(block.treedef, columns, 1).element(0) if changed else None
 
 
 def _zeros(spec: ElementSpec) -> Any:
     """An element as it might be, of a dataset that has none."""
-    return spec.treedef.unflatten(
-        [
-            b""
-            if leaf.dtype == object and not leaf.shape
-            else np.zeros([dim or 0 for dim in leaf.shape], leaf.dtype)[()]
-            for leaf in spec.leaves
-        ]
-    )
+    return spec.treedef.unflatten([_zero(leaf) for leaf in spec.leaves])
+
+
+def _zero(leaf: Any) -> Any:
+    if isinstance(leaf, Opaque):
+        return leaf  # an empty dataset
+    if leaf.dtype == object and not leaf.shape:
+        return b""
+    return np.zeros([dim or 0 for dim in leaf.shape], leaf.dtype)[()]

@@ -58,7 +58,8 @@ class Shelf(Generic[T]):
         self._size = size
         self._bytes_limit = bytes_limit
         self._largest = largest
-        self._things: deque[tuple[Any, Any] | BaseException] = deque()
+        # Each with the state of the source before it; an error in place of a thing.
+        self._things: deque[tuple[Any, Any]] = deque()
         self._count = 0
         self._bytes = 0
         self._changed = threading.Condition()
@@ -93,22 +94,19 @@ class Shelf(Generic[T]):
                 if self._ended or self._stopped:
                     return None
                 self._changed.wait(_SLICE)
-            thing = self._things.popleft()
+            thing, before = self._things.popleft()
             if not isinstance(thing, BaseException):
-                self._count -= thing[0].size
-                self._bytes -= thing[0].nbytes
+                self._count -= thing.size
+                self._bytes -= thing.nbytes
             self._changed.notify_all()
         if isinstance(thing, BaseException):
             raise thing
-        return thing
+        return thing, before
 
     def state(self) -> Any:
         """Where the source was before the first of the things that are there."""
         with self._changed:
-            for thing in self._things:
-                if not isinstance(thing, BaseException):
-                    return thing[1]
-            return self._after
+            return self._things[0][1] if self._things else self._after
 
     def _fill(self) -> None:
         try:
@@ -129,10 +127,9 @@ class Shelf(Generic[T]):
 
     def _make(self, count: int) -> None:
         before = self._source.state()
-        thing: tuple[Any, Any] | BaseException | None
+        thing: Any
         try:
-            made: Any = self._source.take(count)
-            thing = None if made is None else (made, before)
+            thing = self._source.take(count)
         except BaseException as error:  # noqa: BLE001  # raised where it is taken
             thing = error
         after = self._source.state()
@@ -143,13 +140,13 @@ class Shelf(Generic[T]):
             if thing is None:
                 self._ended = True
             elif isinstance(thing, BaseException):
-                self._things.append(thing)
+                self._things.append((thing, before))
                 # A source that fails without moving on would fail for ever.
                 self._ended = after == before
             else:
-                self._things.append(thing)
-                self._count += thing[0].size
-                self._bytes += thing[0].nbytes
+                self._things.append((thing, before))
+                self._count += thing.size
+                self._bytes += thing.nbytes
             self._changed.notify_all()
 
 

@@ -6,6 +6,7 @@ shuffle can be entered anywhere without replaying it, and its position is one nu
 
 from __future__ import annotations
 
+import operator
 import secrets
 import threading
 from collections import OrderedDict
@@ -38,7 +39,8 @@ _MIXING_ROUNDS = 6
 
 def key_of(seed: int, *numbers: int) -> Key:
     """A key for random draws, different for each sequence of numbers."""
-    return np.random.SeedSequence((seed, *numbers)).generate_state(2, np.uint64)
+    words = (seed % 2**64, *numbers)  # negative seeds are seeds too
+    return np.random.SeedSequence(words).generate_state(2, np.uint64)
 
 
 def raw_draws(key: Key, start: int, stop: int) -> np.ndarray:
@@ -168,6 +170,9 @@ class Slots:
 
     def emptied(self) -> np.ndarray:
         """The order in which the slots are emptied when nothing more comes."""
+        if not self.step:
+            # All there is lies in the slots; it comes as if it were read by number.
+            return as_array(full_order(self._key, self.size).at(range(self.size)))
         last = self._key ^ np.uint64(0x9E3779B97F4A7C15)
         return np.random.Generator(np.random.Philox(key=last)).permutation(self.size)
 
@@ -242,7 +247,7 @@ class Chance:
 
     def __init__(self, seed: int | None) -> None:
         self.seeded = seed is not None
-        self.seed = secrets.randbits(31) if seed is None else int(seed)
+        self.seed = secrets.randbits(31) if seed is None else operator.index(seed)
         self._iterations = 0
         self._lock = threading.Lock()
 

@@ -24,8 +24,8 @@ class Writing(abc.ABC):
     """Elements that are being stored; nobody sees them until they are complete."""
 
     @abc.abstractmethod
-    def add(self, block: Block) -> None:
-        """Stores more elements."""
+    def add(self, block: Block) -> Block:
+        """Stores more elements; gives them as they may be given to users."""
 
     @abc.abstractmethod
     def complete(self) -> None:
@@ -75,7 +75,8 @@ class MemoryStore(Store):
         """Keeps what was read first, if several have read at the same time."""
         with self._lock:
             if not self._is_complete:
-                self._elements = elements
+                # Every pass gives these very arrays.
+                self._elements = elements and elements.frozen()
                 self._is_complete = True
 
     def __repr__(self) -> str:
@@ -87,8 +88,9 @@ class _InMemory(Writing):
         self._store = store
         self._blocks: list[Block] = []
 
-    def add(self, block: Block) -> None:
-        self._blocks.append(block)
+    def add(self, block: Block) -> Block:
+        self._blocks.append(block.frozen())
+        return self._blocks[-1]
 
     def complete(self) -> None:
         self._store.keep(Block.joined(self._blocks) if self._blocks else None)
@@ -96,7 +98,9 @@ class _InMemory(Writing):
 
 # Before each block: how many bytes it has, and their checksum.
 _HEADER = struct.Struct("<QI")
-_MAGIC = b"replax elements 1\n"
+# Behind the last block: what no block begins with.
+_END = _HEADER.pack(0, 0)
+_MAGIC = b"replax elements 2\n"
 
 
 class FileStore(Store):
@@ -120,7 +124,7 @@ class FileStore(Store):
                 )
                 raise DataLossError(msg)
             first = 0
-            while header := file.read(_HEADER.size):
+            while (header := file.read(_HEADER.size)) != _END:
                 block = _loaded(header, file)
                 if block is None:
                     msg = (
@@ -159,12 +163,14 @@ class _InFile(Writing):
         self._file = os.fdopen(handle, "wb")
         self._file.write(_MAGIC)
 
-    def add(self, block: Block) -> None:
+    def add(self, block: Block) -> Block:
         data = pickle.dumps(block, protocol=pickle.HIGHEST_PROTOCOL)
         self._file.write(_HEADER.pack(len(data), zlib.crc32(data)))
         self._file.write(data)
+        return block
 
     def complete(self) -> None:
+        self._file.write(_END)
         self._file.close()
         self._temporary.replace(self._path)
 

@@ -66,7 +66,15 @@ def as_leaf(value: Any) -> Any:
         return np.asarray(value)[()]
     if isinstance(value, Opaque):
         return value
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError as error:
+        msg = (
+            f"an element of a dataset has {value!r} in it, which makes no array: "
+            f"{error}; where rows differ in length give them one by one, with "
+            f"from_generator"
+        )
+        raise ValueError(msg) from error
     if array.dtype == object and not _holds_strings(array):
         what = f"{value!r}" if kind is list else f"a {kind.__module__}.{kind.__name__}"
         msg = (

@@ -9,7 +9,13 @@ from typing import Any, Self, TypeVar
 
 from replax._src.dataset.calling import Caller, Threads
 from replax._src.dataset.node import Node
-from replax._src.dataset.planned import Planned, plan_of, require_count
+from replax._src.dataset.planned import (
+    Planned,
+    plan_of,
+    require_count,
+    require_function,
+    require_whole,
+)
 from replax._src.dataset.shuffling import Chance
 from replax._src.dataset.sources.numbers import Numbers
 from replax._src.dataset.sources.random import Keys, WithKey
@@ -64,7 +70,7 @@ class Transforming(Planned):
         return self._then(
             Map(
                 child=self._plan,
-                function=_function(map_func, "map"),
+                function=require_function("map", map_func),
                 caller=_threads(num_parallel_calls),
             )
         )
@@ -101,7 +107,7 @@ class Transforming(Planned):
         return self._then(
             Map(
                 child=plan,
-                function=WithKey(_function(map_func, "random_map")),
+                function=WithKey(require_function("random_map", map_func)),
                 caller=_threads(num_parallel_calls),
                 name="random_map",
             )
@@ -116,7 +122,7 @@ class Transforming(Planned):
         """
         del name
         return self._then(
-            Filter(child=self._plan, predicate=_function(predicate, "filter"))
+            Filter(child=self._plan, predicate=require_function("filter", predicate))
         )
 
     def take_while(
@@ -132,7 +138,7 @@ class Transforming(Planned):
         return self._then(
             Filter(
                 child=self._plan,
-                predicate=_function(predicate, "take_while"),
+                predicate=require_function("take_while", predicate),
                 until_false=True,
             )
         )
@@ -192,7 +198,9 @@ class Transforming(Planned):
                 make=_maker(map_func, "interleave", read_ahead=parallel is not None),
                 chance=Chance(None),
                 cycle_length=require_count("cycle_length", cycle_length, 1),
-                block_length=require_count("block_length", block_length or 1, 1),
+                block_length=require_count(
+                    "block_length", 1 if block_length is None else block_length, 1
+                ),
                 name="interleave",
                 parallel=parallel or 0,
             )
@@ -222,7 +230,7 @@ class Transforming(Planned):
             Scan(
                 child=self._plan,
                 initial=initial_state,
-                function=_function(scan_func, "scan"),
+                function=require_function("scan", scan_func),
             )
         )
 
@@ -239,6 +247,7 @@ class Transforming(Planned):
         10
         """
         del name
+        require_function("reduce", reduce_func)
         state = initial_state
         for element in self:  # type: ignore[attr-defined]
             state = reduce_func(state, element)
@@ -252,7 +261,7 @@ class Transforming(Planned):
         [(1, 7), (2, 8)]
         """
         del name
-        numbers = Numbers(start=start, stop=None)
+        numbers = Numbers(start=require_whole("enumerate", start), stop=None)
         return self._then(
             Zip(parts=(numbers, self._plan), nest=pair(), name=f"enumerate({start})")
         )
@@ -289,13 +298,6 @@ class Transforming(Planned):
         return self._then(IgnoreErrors(child=self._plan, log_warning=log_warning))
 
 
-def _function(value: Any, what: str) -> Callable[..., Any]:
-    if not callable(value):
-        msg = f"{what} got {value!r}; give a function that takes an element"
-        raise TypeError(msg)
-    return value
-
-
 def workers_of(count: int | None, name: str) -> int | None:
     """How many threads an argument asks for; None if for none."""
     if count is None:
@@ -314,7 +316,7 @@ def _maker(
     function: Callable[..., Any], what: str, *, read_ahead: bool = False
 ) -> Callable[..., Node]:
     """The function of users, giving the plans of the datasets that it makes."""
-    checked = _function(function, what)
+    checked = require_function(what, function)
 
     @functools.wraps(checked, updated=())
     def make(*element: Any) -> Node:

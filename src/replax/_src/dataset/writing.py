@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from replax._src.dataset.node import INFINITE, UNKNOWN, Node
 
-__all__ = ["count_in_words", "drawn", "written"]
+__all__ = ["count_in_words", "drawn", "identified", "written"]
 
 
 def written(plan: Node) -> str:
     """A plan as it is written in a program: ``range(10).batch(4)``."""
-    children = plan.children
+    return _written(plan, lambda node: node.label())
+
+
+def identified(plan: Node) -> str:
+    """What of a plan a position in it depends on."""
+    return _written(plan, lambda node: node.identity())
+
+
+def _written(plan: Node, label: Callable[[Node], str]) -> str:
+    children = [_written(child, label) for child in plan.children]
     if not children:
-        return plan.label()
+        return label(plan)
     if len(children) == 1:
-        return f"{written(children[0])}.{plan.label()}"
-    return f"{plan.label()}[{', '.join(written(child) for child in children)}]"
+        return f"{children[0]}.{label(plan)}"
+    return f"{label(plan)}[{', '.join(children)}]"
 
 
 def count_in_words(cardinality: int) -> str:

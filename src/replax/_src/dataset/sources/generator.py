@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import math
@@ -74,21 +75,33 @@ class _GeneratedCursor(Cursor):
         self._iterator: Iterator[Any] | None = None
         self._number = 0
         self._ended = False
+        self._failure: Exception | None = None  # of the element behind those given
 
     def take(self, count: int) -> Block | None:
         if self._ended:
             return None
         iterator = self._started()
         elements: list[Any] = []
-        # The generator is known to have ended, or failed, until it gives an element.
-        self._ended = True
-        for element in iterator:
-            elements.append(self._checked(element, self._number))
-            self._number += 1
-            if len(elements) == count:
-                self._ended = False
-                break
+        try:
+            while len(elements) < count:
+                element = self._next(iterator)
+                elements.append(self._checked(element, self._number + len(elements)))
+        except StopIteration:
+            self._ended = not elements
+        except Exception as error:
+            if not elements:
+                self._number += 1
+                raise
+            # Those before it are given first.
+            self._failure = error
+        self._number += len(elements)
         return Block.of_elements(elements) if elements else None
+
+    def _next(self, iterator: Iterator[Any]) -> Any:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        return next(iterator)
 
     def _started(self) -> Iterator[Any]:
         if self._iterator is None:
@@ -154,7 +167,9 @@ class _GeneratedCursor(Cursor):
         if not self._ended:
             iterator = self._started()
             for _ in range(self._number):
-                next(iterator, None)
+                # An element that could not be made has been left out before.
+                with contextlib.suppress(Exception):
+                    next(iterator)
 
     def close(self) -> None:
         close = getattr(self._iterator, "close", None)

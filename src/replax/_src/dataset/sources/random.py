@@ -84,7 +84,8 @@ class Keys(_Drawn):
 
 def _halves(seed: int, pass_: Pass) -> tuple[np.ndarray, np.ndarray]:
     """The key that the keys of one pass are made from: ``jax.random.PRNGKey``'s."""
-    first, second = np.array([seed >> 32, seed & 0xFFFFFFFF], np.uint32)[:, None]
+    words = [seed >> 32 & 0xFFFFFFFF, seed & 0xFFFFFFFF]
+    first, second = np.array(words, np.uint32)[:, None]
     if any(pass_):
         # The first pass is keyed by the seed itself, so that it can be had in JAX.
         first, second = key_of(seed, *pass_).astype(np.uint32)[:, None]

@@ -53,19 +53,21 @@ class Batch(Node):
         if isinstance(index, range) and index.step == 1:
             start, stop = index[0] * size, (index[-1] + 1) * size
             if end < 0 or stop <= end:
-                return self._cut(self.child.rows(range(start, stop), pass_), start)
+                block = self.child.rows(range(start, stop), pass_)
+                if all(isinstance(column, np.ndarray) for column in block.columns):
+                    return self._cut(block)
         return Block.joined(
             [self.rows(range(i, i + 1), pass_) for i in map(int, index)]
         )
 
-    def _cut(self, block: Block, number: int) -> Block:
+    def _cut(self, block: Block) -> Block:
         """Whole batches, cut out of what all of them are made of."""
-        whole = block.as_element(number)
+        count = block.size // self.size
         columns = [
-            c[0].reshape(-1, self.size, *c.shape[2:])  # type: ignore[union-attr]
-            for c in whole.columns
+            np.reshape(column, (count, self.size, *np.shape(column)[1:]))
+            for column in block.columns
         ]
-        return Block(block.treedef, columns, block.size // self.size)
+        return Block(block.treedef, columns, count)
 
 
 def batches(elements: int, size: int, *, drop_remainder: bool) -> int:

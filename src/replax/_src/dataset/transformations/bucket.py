@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from replax._src.core.specs import TensorSpec
@@ -69,11 +69,16 @@ class Bucket(Node):
         if self.to_boundary and bucket < len(self.boundaries):
             length = self.boundaries[bucket] - 1
             shapes = [
-                shape and tuple(length if d is None else d for d in shape)
-                for shape in padding.shapes
+                tuple(length if d is None else d for d in shape)
+                for shape in self._shapes(padding)
             ]
             padding = Padding(shapes, padding.values)
         return padding.padded(rows, number)
+
+    def _shapes(self, padding: Padding) -> Iterator[Sequence[int | None]]:
+        """The shapes to pad to, with the lengths open that are the bucket's."""
+        for shape, leaf in zip(padding.shapes, self.child.spec().leaves, strict=True):
+            yield leaf.shape if shape is None else shape
 
 
 class _BucketCursor(Cursor):

@@ -98,11 +98,10 @@ class _CacheCursor(Cursor):
         assert self._source is not None
         assert self._writing is not None
         block = self._source.take(count)
-        if block is not None:
-            self._writing.add(block)
-        else:
+        if block is None:
             self._writing.complete()
-        return block
+            return None
+        return self._writing.add(block)
 
     def state(self) -> State:
         return [self._number, int(self._ended)]

@@ -9,7 +9,8 @@ from typing import Any
 
 from replax._src.dataset.block import Block
 from replax._src.dataset.calling import called
-from replax._src.dataset.node import UNKNOWN, Cursor, Node, Pass, State, elements_of
+from replax._src.dataset.node import UNKNOWN, Cursor, Node, Pass, State
+from replax._src.dataset.probing import joined_spec
 from replax._src.dataset.seeding import RandomNode, seeded
 from replax._src.dataset.structure import ElementSpec
 
@@ -42,10 +43,16 @@ class Interleave(RandomNode):
     parallel: int = 0
 
     def label(self) -> str:
+        return self._written(f", num_parallel_calls={self.parallel}")
+
+    def identity(self) -> str:
+        return self._written(", ahead")
+
+    def _written(self, parallel: str) -> str:
         function = getattr(self.make, "__name__", "function")
         if self.name == "flat_map":
             return f"flat_map({function})"
-        more = f", num_parallel_calls={self.parallel}" if self.parallel else ""
+        more = parallel if self.parallel else ""
         return (
             f"interleave({function}, cycle_length={self.cycle_length}, "
             f"block_length={self.block_length}{more})"
@@ -56,21 +63,12 @@ class Interleave(RandomNode):
 
     @functools.cached_property
     def _spec(self) -> ElementSpec:
-        return self.first_made().spec()
-
-    def first_made(self) -> Node:
-        """The dataset that is made from the first element."""
-        cursor = self.child.open((0,))
-        try:
-            for element in elements_of(cursor):
-                return called(self.make, element, 0, self.name)
-        finally:
-            cursor.close()
-        msg = (
-            f"{self.label()} has no elements to make a dataset of, so that it is "
-            f"not known what the elements look like"
+        return joined_spec(
+            self.child,
+            lambda element, number: called(
+                self.make, element, number, self.name
+            ).spec(),
         )
-        raise ValueError(msg)
 
     def cardinality(self) -> int:
         return 0 if self.child.cardinality() == 0 else UNKNOWN

@@ -38,6 +38,11 @@ class Map(Node):
         how = f", {self.caller}" if self.caller else ""
         return f"{self.name}({_name(self.function)}{how})"
 
+    def identity(self) -> str:
+        # How many workers there are may be another number when a program goes on.
+        how = ", ahead" if self.caller else ""
+        return f"{self.name}({_name(self.function)}{how})"
+
     def spec(self) -> ElementSpec:
         return self._spec
 

@@ -43,11 +43,16 @@ class Padding:
 
     def _padded(self, position: int, leaves: list[Any], number: int) -> np.ndarray:
         shape = self._shape(position, leaves, number)
-        first = leaves[0]
-        dtype = getattr(first, "dtype", np.dtype(object))
+        dtype = _common_dtype(leaves, number)
         value = self.values[position]
         if value is None:
             value = b"" if dtype.hasobject else dtype.type()
+        elif not _is_held_by(dtype, value):
+            msg = (
+                f"padded_batch got {value!r} as a padding value for {dtype.name}, "
+                f"which cannot hold it; give a padding value of that dtype"
+            )
+            raise TypeError(msg)
         batch = np.full((len(leaves), *shape), value, dtype)
         for row, leaf in zip(batch, leaves, strict=True):
             if np.ndim(leaf):
@@ -91,8 +96,34 @@ class Padding:
         leaves: list[Any] = []
         for leaf, wanted in zip(child.leaves, self.shapes, strict=True):
             dims = wanted if wanted is not None else leaf.shape
-            leaves.append(TensorSpec((size, *dims), leaf.dtype))
+            known = wanted is not None or leaf.shape.rank is not None
+            leaves.append(TensorSpec((size, *dims) if known else None, leaf.dtype))
         return child.with_leaves(leaves)
+
+
+def _common_dtype(leaves: Sequence[Any], number: int) -> np.dtype[Any]:
+    dtypes = [getattr(leaf, "dtype", np.dtype(object)) for leaf in leaves]
+    for offset, dtype in enumerate(dtypes):
+        if dtype != dtypes[0] and not dtype.kind == dtypes[0].kind in "US":
+            msg = (
+                f"padded_batch got elements of different dtypes: element {number} is "
+                f"{dtypes[0].name}, and element {number + offset} is {dtype.name}; "
+                f"map them to one dtype first"
+            )
+            raise InvalidArgumentError(msg)
+    # Strings of NumPy have their length in their dtype.
+    return np.result_type(*set(dtypes)) if dtypes[0].kind in "US" else dtypes[0]
+
+
+def _is_held_by(dtype: np.dtype[Any], value: Any) -> bool:
+    if dtype.kind not in "biuf":
+        return True
+    given = np.asarray(value)
+    if given.dtype.kind not in "biuf":
+        return False
+    if dtype.kind == "f":
+        return True
+    return bool(np.isfinite(given)) and given.astype(dtype) == given
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)

@@ -26,6 +26,9 @@ class Prefetch(Node):
     def label(self) -> str:
         return f"prefetch({self.buffer_size})"
 
+    def identity(self) -> str:
+        return "prefetch()"
+
     def spec(self) -> ElementSpec:
         return self.child.spec()
 
@@ -48,15 +51,19 @@ class Prefetch(Node):
         return self.child.rows(index, pass_)
 
     def open(self, pass_: Pass) -> Cursor:
-        return _PrefetchCursor(self.child.open(pass_), self.buffer_size)
+        # Functions of users are called for one element after the other: the first one
+        # is at hand soon, and one that cannot be made takes no others with it.
+        piece = _LARGEST_PIECE if self.child.pure else 1
+        return _PrefetchCursor(self.child.open(pass_), self.buffer_size, piece)
 
 
 class _PrefetchCursor(Cursor):
     """Its position is that of the source before the oldest elements at hand."""
 
-    def __init__(self, child: Cursor, buffer_size: int) -> None:
+    def __init__(self, child: Cursor, buffer_size: int, piece: int) -> None:
         self._child = child
         self._buffer_size = buffer_size
+        self._piece = piece
         self._shelf: Shelf[Block] | None = None
         self._current: Block | None = None
         self._given = 0
@@ -64,7 +71,7 @@ class _PrefetchCursor(Cursor):
 
     def take(self, count: int) -> Block | None:
         if self._shelf is None:
-            self._shelf = Shelf(self._child, self._buffer_size, largest=_LARGEST_PIECE)
+            self._shelf = Shelf(self._child, self._buffer_size, largest=self._piece)
             weakref.finalize(self, self._shelf.stop)
         if self._current is None:
             piece = self._shelf.get()

@@ -98,7 +98,7 @@ class _RepeatCursor(Cursor):
             if block is not None:
                 self._got_any = True
                 return block
-            if not self._got_any:
+            if rounds is None and not self._got_any:
                 return None  # for ever nothing
             self.close()
             self._cursor = None

@@ -8,6 +8,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from replax._src.dataset.block import Block
@@ -104,24 +105,32 @@ class _ScanCursor(Cursor):
 
 
 def _written(tree: Any) -> State:
-    leaves = [np.asarray(leaf) for leaf in flatten(tree)[0]]
-    for leaf in leaves:
-        if leaf.dtype.hasobject:
-            msg = (
-                f"the position of a dataset with a scan cannot be saved while its "
-                f"state is {tree!r}; states of scan have to be numbers for that"
-            )
-            raise TypeError(msg)
+    # Python's numbers stay what they are: NumPy computes otherwise with its own.
+    leaves = jax.tree_util.tree_leaves(tree, is_leaf=lambda x: type(x) is list)
     return [
-        [leaf.dtype.str, leaf.shape, base64.b64encode(leaf.tobytes()).decode()]
+        leaf if type(leaf) in (bool, int, float) else _written_array(leaf, tree)
         for leaf in leaves
     ]
 
 
+def _written_array(leaf: Any, tree: Any) -> State:
+    array = np.asarray(leaf)
+    if array.dtype.hasobject:
+        msg = (
+            f"the position of a dataset with a scan cannot be saved while its state "
+            f"is {tree!r}; states of scan have to be numbers for that"
+        )
+        raise TypeError(msg)
+    data = base64.b64encode(array.tobytes()).decode()
+    return [array.dtype.str, list(array.shape), data]
+
+
 def _read(written: State, treedef: TreeDef) -> Any:
     return treedef.unflatten(
-        [
-            np.frombuffer(base64.b64decode(data), dtype).reshape(shape)[()]
-            for dtype, shape, data in written
-        ]
+        [_read_array(*leaf) if isinstance(leaf, list) else leaf for leaf in written]
     )
+
+
+def _read_array(dtype: str, shape: list[int], data: str) -> Any:
+    array = np.frombuffer(base64.b64decode(data), dtype).reshape(shape)
+    return array.copy()[()]

@@ -111,14 +111,15 @@ class _SkipCursor(Cursor):
         self._left = count
 
     def take(self, count: int) -> Block | None:
+        if self._left < 0:
+            return None
         while self._left:
             # In pieces: what is skipped is made, and need not all be held.
-            block = self._child.take(1024 if self._left < 0 else min(self._left, 1024))
+            block = self._child.take(min(self._left, 1024))
             if block is None:
                 self._left = 0
                 return None
-            if self._left > 0:
-                self._left -= block.size
+            self._left -= block.size
         return self._child.take(count)
 
     def state(self) -> State:

@@ -101,6 +101,7 @@ class _ShuffleCursor(Cursor):
         self._size = size
         self._slots: Slots | None = None  # None until the buffer has been filled
         self._buffer: _Buffer | None = None
+        self._filling: list[Block] = []  # what the buffer is going to hold
         self._read = 0
         self._read_to_end = False
         # The order in which what is left leaves the buffer, and how far that is.
@@ -120,13 +121,13 @@ class _ShuffleCursor(Cursor):
         return self._rest(count)
 
     def _fill(self) -> None:
-        blocks: list[Block] = []
         while self._read < self._size and not self._read_to_end:
             block = self._read_block(self._size - self._read)
             if block is not None:
-                blocks.append(block)
-        if blocks:
-            self._buffer = _Buffer(Block.joined(blocks))
+                self._filling.append(block)
+        if self._filling:
+            self._buffer = _Buffer(Block.joined(self._filling))
+            self._filling = []
         self._slots = Slots(self._key, max(1, min(self._size, self._read)))
 
     def _read_block(self, count: int) -> Block | None:

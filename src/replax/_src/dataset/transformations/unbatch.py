@@ -26,7 +26,13 @@ class Unbatch(Node):
 
     def cardinality(self) -> int:
         elements = self.child.cardinality()
-        return elements if elements in (0, INFINITE) else UNKNOWN
+        if elements in (0, INFINITE):
+            return elements
+        # Elsewhere finding out what the elements look like would call functions.
+        if elements == UNKNOWN or not self.child.pure:
+            return UNKNOWN
+        rows = {leaf.shape[0] for leaf in self.child.spec().leaves if leaf.shape}
+        return elements * size if len(rows) == 1 and (size := rows.pop()) else UNKNOWN
 
     def open(self, pass_: Pass) -> Cursor:
         return _UnbatchCursor(self.child.open(pass_))
