@@ -7,6 +7,7 @@ import functools
 from typing import Any, Self
 
 from replax._src.dataset.arranging import Arranging
+from replax._src.dataset.foreign.to_grain import as_grain
 from replax._src.dataset.iterator import DatasetIterator
 from replax._src.dataset.node import INFINITE, UNKNOWN, Node
 from replax._src.dataset.opening import Opening
@@ -122,6 +123,15 @@ class Dataset(Opening, Transforming, Arranging):
         merged = self._options.merge(copy.deepcopy(options))
         made: Any = self.made(self._plan, merged)
         return made
+
+    def to_grain(self) -> Any:
+        """The same elements as a dataset of Grain, for programs that read such.
+
+        It is a ``grain.MapDataset`` if all steps can be read by number, with later
+        passes as its later epochs, and otherwise a ``grain.IterDataset``, whose
+        iterators have positions. It needs Grain: ``pip install 'replax[grain]'``.
+        """
+        return as_grain(self._executed, self.as_numpy_iterator)
 
     def explain(self) -> str:
         """The steps in words: what they are, how many elements, how they are read.

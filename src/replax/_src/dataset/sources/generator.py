@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import functools
-import math
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-import numpy as np
-
-from replax._src.core.errors import InvalidArgumentError
-from replax._src.core.specs import TensorSpec
 from replax._src.dataset.block import Block
+from replax._src.dataset.fitting import fitted
 from replax._src.dataset.node import UNKNOWN, Cursor, Node, Pass, State
-from replax._src.dataset.structure import ElementSpec, as_leaf, leaf_names
+from replax._src.dataset.structure import ElementSpec
 
 __all__ = ["Generated"]
 
@@ -124,39 +120,7 @@ class _GeneratedCursor(Cursor):
         signature = self._node.signature
         if signature is None:
             return element
-        try:
-            leaves = signature.treedef.flatten_up_to(element)
-        except (ValueError, TypeError):
-            msg = (
-                f"element {number} of {self._node.label()} is {element!r}, and its "
-                f"output_signature says {signature.tree()}; yield what the signature "
-                f"says, or change it"
-            )
-            raise TypeError(msg) from None
-        return signature.treedef.unflatten(
-            [
-                self._fitted(leaf, position, number)
-                for position, leaf in enumerate(leaves)
-            ]
-        )
-
-    def _fitted(self, value: Any, position: int, number: int) -> Any:
-        signature = self._node.signature
-        assert signature is not None
-        spec: TensorSpec = signature.leaves[position]
-        leaf = as_leaf(value)
-        fitted = _converted(leaf, value, spec)
-        if fitted is None or not spec.shape.is_compatible_with(np.shape(fitted)):
-            name = leaf_names(signature.treedef)[position]
-            where = f" in {name}" if name else ""
-            kind = getattr(leaf, "dtype", type(leaf).__name__)
-            msg = (
-                f"element {number} of {self._node.label()} has {kind}"
-                f"{list(np.shape(leaf))}{where}, and its output_signature says "
-                f"{spec}; yield what the signature says, or change it"
-            )
-            raise InvalidArgumentError(msg)
-        return fitted
+        return fitted(element, signature, number, self._node.label())
 
     def state(self) -> State:
         return [self._number, int(self._ended)]
@@ -175,24 +139,3 @@ class _GeneratedCursor(Cursor):
         close = getattr(self._iterator, "close", None)
         if close is not None:
             close()
-
-
-def _converted(leaf: Any, value: Any, spec: TensorSpec) -> Any:
-    """The leaf in the dtype of the spec; None if that would change its value."""
-    if isinstance(leaf, (bytes, str)) or leaf.dtype.kind in "USO":
-        return leaf if spec.dtype.kind in "USO" else None
-    if leaf.dtype == spec.dtype:
-        return leaf
-    if isinstance(value, (np.ndarray, np.generic)) and not np.can_cast(
-        leaf.dtype, spec.dtype, "same_kind"
-    ):
-        return None
-    if spec.dtype.kind in "USO":
-        return None
-    with np.errstate(over="ignore", invalid="ignore"):
-        fitted = np.asarray(leaf).astype(spec.dtype)
-    if leaf.dtype.kind in "iufb" and spec.dtype.kind in "iub":
-        return fitted[()] if np.array_equal(fitted, leaf) else None
-    if math.prod(fitted.shape) == 1 and leaf.dtype.kind == "c":
-        return None
-    return fitted[()]
