@@ -12,6 +12,11 @@ from replax._src.dataset.readers import (
     TextLineDataset,
     TFRecordDataset,
 )
+from replax._src.dataset.taking import (
+    ArrayRecordDataset,
+    ParquetDataset,
+    as_dataset,
+)
 from replax._src.dataset.transforming import AUTOTUNE
 from replax.data import experimental
 
@@ -19,12 +24,15 @@ __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
     "UNKNOWN_CARDINALITY",
+    "ArrayRecordDataset",
     "Dataset",
     "DatasetIterator",
     "FixedLengthRecordDataset",
     "Options",
+    "ParquetDataset",
     "TFRecordDataset",
     "TextLineDataset",
     "ThreadingOptions",
+    "as_dataset",
     "experimental",
 ]
