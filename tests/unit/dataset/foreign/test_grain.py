@@ -77,7 +77,7 @@ def test_a_map_dataset_that_filters_is_read_in_order() -> None:
 
 def test_a_missing_element_is_an_error() -> None:
     dataset = as_dataset(grain.MapDataset.source([1, None, 3]))
-    with pytest.raises(ValueError, match="element 1 .*to_iter_dataset"):
+    with pytest.raises(ValueError, match=r"element 1 .*to_iter_dataset"):
         list(dataset)
 
 

@@ -6,6 +6,7 @@ from typing import Any
 import datasets
 import numpy as np
 import pytest
+from PIL import Image
 
 import replax
 from positions import check_positions, nest_equal
@@ -88,8 +89,7 @@ def test_formats_are_kept() -> None:
 
 
 def test_images_are_decoded() -> None:
-    image_module = pytest.importorskip("PIL.Image")
-    images = [image_module.new("RGB", (3, 2), (i, 0, 0)) for i in range(3)]
+    images = [Image.new("RGB", (3, 2), (i, 0, 0)) for i in range(3)]
     features = datasets.Features({"image": datasets.Image()})
     table = datasets.Dataset.from_dict({"image": images}, features=features)
     dataset = as_dataset(table)
