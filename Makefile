@@ -5,13 +5,17 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test conformance lint format bench docs clean
+.PHONY: demo test foreign conformance lint format bench docs clean
 
 demo: $(VENV)/.dev
 	$(BIN)/python examples/digits/train.py
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+
+# The tests of datasets of other libraries, with those that `make test` does not install.
+foreign: $(VENV)/.foreign
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/unit/dataset/foreign $(ARGS)
 
 # make conformance ARGS="run reduce": chosen areas or cases, expected to pass or not.
 conformance: $(VENV)/.dev
@@ -52,6 +56,10 @@ $(VENV)/.dev: $(VENV)/.created pyproject.toml
 
 $(VENV)/.docs: $(VENV)/.dev
 	$(PIP) install --group docs
+	touch $@
+
+$(VENV)/.foreign: $(VENV)/.dev
+	$(PIP) install --group foreign
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev
