@@ -1,11 +1,9 @@
 """Write a training step once, and run it on one device or on many."""
 
-from __future__ import annotations
-
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from replax import config, distribute, errors
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.execution.function import Function, function
 from replax._src.values.kinds import VariableSnapshot
@@ -36,13 +34,8 @@ __all__ = [
     "io",
 ]
 
-# Loaded when they are first used, so that importing Replax takes hardly longer than
-# importing JAX.
-_LOADED_LATER = frozenset({"data", "experimental", "io"})
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LOADED_LATER:
-        return import_module(f"{__name__}.{name}")
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+def __getattr__(name: str) -> object:
+    return _loaded_later(
+        __name__, name, {"data": None, "experimental": None, "io": None}
+    )

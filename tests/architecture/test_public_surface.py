@@ -97,7 +97,8 @@ for name in sys.argv[1:]:
             value.__name__ == f"{name}.{attribute}"
         )
         known = attribute in module.__all__ or attribute.startswith("_")
-        if not known and not of_the_tree and attribute != "annotations":
+        for_tools = attribute in ("annotations", "TYPE_CHECKING")
+        if not known and not of_the_tree and not for_tools:
             print(f"{name}.{attribute}")
     for attribute in module.__all__:
         getattr(module, attribute)

@@ -1,7 +1,7 @@
 """Which cases Replax is expected to pass, and why the others have to wait.
 
-An area is a folder of ``cases/``. A case runs when its area is in ``AREAS`` and it wants
-one worker.
+An area is a folder of ``cases/``. A case runs when its area is in ``AREAS`` and it
+wants one worker.
 """
 
 from __future__ import annotations

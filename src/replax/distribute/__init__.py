@@ -1,10 +1,8 @@
 """Strategies, and what programs that use them need."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.input.options import (
     InputContext,
     InputOptions,
@@ -69,15 +67,9 @@ __all__ = [
     "in_cross_replica_context",
 ]
 
-# Loaded when they are first used: programs without datasets need not wait for them.
-_LOADED_LATER = {
-    "DistributedDataset": "replax._src.input.distributed_dataset",
-    "DistributedIterator": "replax._src.input.distributed_dataset",
-}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LOADED_LATER:
-        return getattr(import_module(_LOADED_LATER[name]), name)
-    msg = f"module {__name__!r} has no attribute {name!r}"
-    raise AttributeError(msg)
+def __getattr__(name: str) -> object:
+    home = "replax._src.input.distributed_dataset"
+    return _loaded_later(
+        __name__, name, {"DistributedDataset": home, "DistributedIterator": home}
+    )

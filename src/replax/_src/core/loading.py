@@ -1,0 +1,29 @@
+"""Names of public modules that are loaded when they are first used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+
+__all__ = ["loaded_later"]
+
+
+def loaded_later(module: str, name: str, homes: Mapping[str, str | None]) -> object:
+    """What ``__getattr__`` of a module gives: importing it is quicker for that.
+
+    Args:
+      module: The module that is asked.
+      name: The name it is asked for.
+      homes: For each name that is loaded later the module that has it; None for a
+        module of that name below ``module``.
+
+    Raises:
+      AttributeError: The name is not one of them.
+    """
+    if name not in homes:
+        msg = f"module {module!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    home = homes[name]
+    if home is None:
+        return import_module(f"{module}.{name}")
+    return getattr(import_module(home), name)
