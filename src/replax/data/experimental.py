@@ -1,6 +1,7 @@
 """What TensorFlow keeps in ``tf.data.experimental``."""
 
 from replax._src.dataset.options import (
+    SHARD_HINT,
     AutoShardPolicy,
     AutotuneOptions,
     DistributeOptions,
@@ -8,6 +9,7 @@ from replax._src.dataset.options import (
 )
 
 __all__ = [
+    "SHARD_HINT",
     "AutoShardPolicy",
     "AutotuneOptions",
     "DistributeOptions",

@@ -10,6 +10,7 @@ from typing import Any, Self
 import jax
 
 from replax._src.core.errors import InvalidArgumentError
+from replax._src.dataset.options import SHARD_HINT
 from replax._src.dataset.planned import (
     Planned,
     plan_of,
@@ -315,11 +316,20 @@ class Arranging(Planned):
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Self:
         """Every ``num_shards``-th element, from number ``index`` on.
 
+        Args:
+          num_shards: How many shards there are. ``SHARD_HINT``, here and as the index,
+            leaves both to a strategy that shares the dataset under the policy HINT;
+            elsewhere such a step leaves nothing out.
+          index: Which shard.
+          name: Accepted for TensorFlow's programs.
+
         >>> from replax.data import Dataset
         >>> [int(x) for x in Dataset.range(7).shard(3, 1)]
         [1, 4]
         """
         del name
+        if num_shards == index == SHARD_HINT:
+            return self._then(Shard(child=self._plan, shards=SHARD_HINT, shard=0))
         shards = require_count("num_shards", num_shards, 1)
         shard = require_count("index", index, 0)
         if shard >= shards:

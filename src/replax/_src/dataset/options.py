@@ -8,6 +8,7 @@ import enum
 from typing import Any
 
 __all__ = [
+    "SHARD_HINT",
     "AutoShardPolicy",
     "AutotuneOptions",
     "DistributeOptions",
@@ -15,6 +16,10 @@ __all__ = [
     "Options",
     "ThreadingOptions",
 ]
+
+
+# In place of both arguments of ``shard``: the policy HINT puts in its own.
+SHARD_HINT = -1
 
 
 class AutoShardPolicy(enum.IntEnum):

@@ -3,6 +3,7 @@
 from replax._src.compat.datasets import cardinality
 from replax._src.dataset.dataset import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from replax._src.dataset.options import (
+    SHARD_HINT,
     AutoShardPolicy,
     AutotuneOptions,
     DistributeOptions,
@@ -14,6 +15,7 @@ from replax._src.dataset.transforming import AUTOTUNE
 __all__ = [
     "AUTOTUNE",
     "INFINITE_CARDINALITY",
+    "SHARD_HINT",
     "UNKNOWN_CARDINALITY",
     "AutoShardPolicy",
     "AutotuneOptions",
