@@ -1,12 +1,12 @@
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from array_record.python import array_record_module
 from pyarrow import parquet
 
 import replax
@@ -136,7 +136,8 @@ def test_a_damaged_file_is_an_error_with_the_element(files: Path) -> None:
 
 
 def _array_record(path: Path, start: int, stop: int) -> str:
-    writer = array_record_module.ArrayRecordWriter(str(path), "group_size:1")
+    module: Any = importlib.import_module("array_record.python.array_record_module")
+    writer = module.ArrayRecordWriter(str(path), "group_size:1")
     for i in range(start, stop):
         writer.write(f"r{i}".encode())
     writer.close()

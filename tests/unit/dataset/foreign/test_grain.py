@@ -31,8 +31,9 @@ class _Plus(grain.transforms.Map):
 
 
 def _loader(**options: Any) -> Any:
+    source: Any = grain.sources.RangeDataSource(0, 9, 1)
     return grain.DataLoader(
-        data_source=grain.sources.RangeDataSource(0, 9, 1),
+        data_source=source,
         sampler=grain.samplers.IndexSampler(9, shuffle=True, seed=3, num_epochs=1),
         operations=[_Plus(), grain.transforms.Batch(2)],
         **options,
@@ -141,10 +142,10 @@ def test_an_indexed_plan_becomes_a_map_dataset() -> None:
     grains = dataset.to_grain()
     assert isinstance(grains, grain.MapDataset)
     assert len(grains) == 4
-    elements = list(grains)
+    elements: list[Any] = list(grains)
     assert all(map(nest_equal, elements, dataset))
     # Behind its end there are other passes, shuffled anew.
-    later = [grains[4 + i] for i in range(4)]
+    later: list[Any] = [grains[4 + i] for i in range(4)]
     assert sorted(np.concatenate(later)) == sorted(np.concatenate(elements))
     assert not all(map(nest_equal, elements, later))
     assert [b.tolist() for b in grains[1:3]] == [b.tolist() for b in elements[1:3]]

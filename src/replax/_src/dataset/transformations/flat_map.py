@@ -70,6 +70,26 @@ class Interleave(RandomNode):
             ).spec(),
         )
 
+    def first_made(self) -> Node:
+        """The dataset that is made of the first element.
+
+        Raises:
+          ValueError: There are no elements.
+        """
+        return self._first_made
+
+    @functools.cached_property
+    def _first_made(self) -> Node:
+        cursor = self.child.open((0,))
+        try:
+            block = cursor.take(1)
+        finally:
+            cursor.close()
+        if block is None:
+            msg = f"{self.label()} has no elements to make datasets of"
+            raise ValueError(msg)
+        return called(self.make, block.element(0), 0, self.name)
+
     def cardinality(self) -> int:
         return 0 if self.child.cardinality() == 0 else UNKNOWN
 
