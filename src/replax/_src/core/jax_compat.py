@@ -12,6 +12,7 @@ import jax
 # importing all of JAX takes.
 from jax._src import config as _config
 from jax._src import core as _core
+from jax._src import distributed as _distributed
 from jax._src import source_info_util
 from jax._src import traceback_util as _traceback_util
 from jax._src import xla_bridge as _xla_bridge
@@ -42,6 +43,8 @@ __all__ = [
     "bind_eqn",
     "caller_settings",
     "current_trace",
+    "distributed_client",
+    "distributed_rank_and_size",
     "eqn_location",
     "is_lowered_over",
     "is_recording_on",
@@ -73,6 +76,17 @@ KeyArrayClass: type[Any] = _PRNGKeyArray
 def backends_are_initialized() -> bool:
     """Whether JAX has opened its devices, after which their number is fixed."""
     return _xla_bridge.backends_are_initialized()
+
+
+def distributed_client() -> Any:
+    """The client of JAX's coordination service; None if this process has not joined."""
+    return _distributed.global_state.client
+
+
+def distributed_rank_and_size() -> tuple[int, int]:
+    """Which process of its group this is, and how many there are."""
+    state = _distributed.global_state
+    return state.process_id, state.num_processes
 
 
 def uncommitted(array: jax.Array) -> jax.Array:

@@ -1,0 +1,1 @@
+"""Saving variables and restoring them. The only package that imports orbax."""

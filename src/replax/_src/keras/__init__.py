@@ -1,0 +1,1 @@
+"""Keras models under strategies. The only package that imports keras."""
