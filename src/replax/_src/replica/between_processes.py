@@ -152,9 +152,11 @@ def _onward(processes: int, local: int, steps: int) -> Permutation:
 
 def _from_everybody(buffer: jax.Array, processes: int, local: int) -> jax.Array:
     buffer = lax.optimization_barrier(buffer)
-    held = [buffer]  # what this process has, and the one that many places before it
-    for steps in range(1, processes):
-        held.append(_sent(buffer, _onward(processes, local, steps)))
+    # What this process has, and what the one has that many places before it.
+    held = [buffer]
+    held += [
+        _sent(buffer, _onward(processes, local, steps)) for steps in range(1, processes)
+    ]
 
     def in_order(me: int) -> Callable[..., jax.Array]:
         def total(*held: jax.Array) -> jax.Array:
