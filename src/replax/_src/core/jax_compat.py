@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -93,17 +94,15 @@ def distributed_rank_and_size() -> tuple[int, int]:
     return state.process_id, state.num_processes
 
 
-# What was given up is never destroyed: that could wait for processes that are gone.
-_abandoned: list[Any] = []
-
-
 def abandon_distributed() -> None:
     """Lets this process end without waiting for the others of its group.
 
-    JAX would wait in a barrier for those that are gone, and then abort.
+    JAX would wait in a barrier for those that are gone, and then abort. So would the
+    destructors, so that what is given up is never destroyed.
     """
     state = _distributed.global_state
-    _abandoned.extend([state.preemption_sync_manager, state.client, state.service])
+    for thing in (state.preemption_sync_manager, state.client, state.service):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     state.preemption_sync_manager = state.client = state.service = None
 
 
