@@ -108,7 +108,9 @@ def test_detected(where: str) -> None:
     assert found.resolver.task_type == "worker"
     assert found.variables
     assert found.variables.items() <= environ.items()
-    assert {v.name for v in found.declined} | {how} == {v.name for v in detect({}).declined}
+    assert {v.name for v in found.declined} | {how} == {
+        v.name for v in detect({}).declined
+    }
     assert environ == before
 
 
@@ -153,7 +155,7 @@ DECLINED: dict[str, tuple[dict[str, str], str, str]] = {
     "Open MPI 5": (
         without(OPEN_MPI, "OMPI_MCA_orte_hnp_uri"),
         "Open MPI",
-        "orte_hnp_uri is not set, as by Open MPI 5 and later; let mpirun set MASTER_ADDR",
+        "is not set, as by Open MPI 5 and later; let mpirun set MASTER_ADDR and MASTER",
     ),
     "Open MPI without a size": (
         without(OPEN_MPI, "OMPI_COMM_WORLD_SIZE"),
@@ -197,10 +199,19 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     "RANK too large": ({**TORCHRUN, "RANK": "4"}, "RANK is 4, .* from 0 to 3"),
     "RANK a word": ({**TORCHRUN, "RANK": "x"}, "RANK is 'x', and has to be a number"),
     "RANK empty": ({**TORCHRUN, "RANK": ""}, "RANK is '', and has to be a number"),
-    "WORLD_SIZE zero": ({**TORCHRUN, "WORLD_SIZE": "0"}, "WORLD_SIZE is 0, .* 1 or more"),
+    "WORLD_SIZE zero": (
+        {**TORCHRUN, "WORLD_SIZE": "0"},
+        "WORLD_SIZE is 0, .* 1 or more",
+    ),
     "MASTER_PORT a word": ({**TORCHRUN, "MASTER_PORT": "x"}, "MASTER_PORT is 'x', and"),
-    "MASTER_PORT zero": ({**TORCHRUN, "MASTER_PORT": "0"}, "MASTER_PORT is 0, which is"),
-    "MASTER_ADDR empty": ({**TORCHRUN, "MASTER_ADDR": ""}, "MASTER_ADDR is '', and has"),
+    "MASTER_PORT zero": (
+        {**TORCHRUN, "MASTER_PORT": "0"},
+        "MASTER_PORT is 0, which is",
+    ),
+    "MASTER_ADDR empty": (
+        {**TORCHRUN, "MASTER_ADDR": ""},
+        "MASTER_ADDR is '', and has",
+    ),
     "MASTER_ADDR a URL": (
         {**TORCHRUN, "MASTER_ADDR": "tcp://a"},
         "MASTER_ADDR is 'tcp://a', and has to be the name or the IP address",

@@ -94,18 +94,30 @@ TWO = {"worker": ["a:1", "b:2"]}
         (TWO, ("worker", None), "task.index is missing"),
         (TWO, ("chief", 0), "task.type is 'chief', and the jobs .* are 'worker'; use"),
         (TWO, ("boss", 0), "task.type is 'boss', which has no role .*; use 'chief'"),
-        (TWO, ("worker", 2), "index is 2, and cluster.worker has 2 tasks, .* 0, 1; use"),
+        (
+            TWO,
+            ("worker", 2),
+            "index is 2, and cluster.worker has 2 tasks, .* 0, 1; use",
+        ),
         (TWO, ("worker", -1), "index is -1"),
         ({"worker": {1: "b:2"}}, ("worker", 1), r"the tasks 1 and lacks 0; workers"),
         ({"worker": {0: "a:1", 2: "b:2"}}, ("worker", 0), "tasks 0, 2 and lacks 1"),
         ({"chief": ["a:1", "b:2"]}, ("chief", 0), "2 tasks, and .* one chief; make"),
-        ({"master": ["a:1"], **TWO}, ("worker", 0), "job 'master', .*; call it 'chief'"),
+        (
+            {"master": ["a:1"], **TWO},
+            ("worker", 0),
+            "job 'master', .*; call it 'chief'",
+        ),
         (
             {"worker": ["a:1", "b"]},
             ("worker", 0),
             r"worker\[1\] is 'b', which has no port; write host:port, such as b:2222",
         ),
-        ({"worker": ["a:1", "b:"]}, ("worker", 0), r"'b:', which is not host:port; write"),
+        (
+            {"worker": ["a:1", "b:"]},
+            ("worker", 0),
+            r"'b:', which is not host:port; write",
+        ),
         ({"worker": ["a:1", "b:x"]}, ("worker", 0), r"'b:x', which is not host:port"),
         ({"worker": ["a:1", ""]}, ("worker", 0), r"worker\[1\] is ''"),
         ({"worker": ["grpc://a:1", "b:2"]}, ("worker", 0), r"'grpc://a:1', which"),
@@ -124,8 +136,7 @@ TWO = {"worker": ["a:1", "b:2"]}
         (
             {"worker": ["localhost:1", "b:2"]},
             ("worker", 1),
-            r"worker\[0\] is 'localhost:1', which means another machine .* 'b' has to "
-            r"reach it; write the name or the IP address",
+            r"'localhost:1', which means another machine .* 'b' has to reach it; write",
         ),
         ({"worker": ["127.0.1.1:1", "b:2"]}, ("worker", 1), "'127.0.1.1:1', which"),
         ({"worker": ["[::1]:1", "b:2"]}, ("worker", 1), r"'\[::1\]:1', which means"),

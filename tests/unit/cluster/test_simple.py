@@ -40,7 +40,7 @@ def test_accelerators_of_this_process_are_no_cpus() -> None:
 
 
 def test_a_master_is_a_string() -> None:
-    with pytest.raises(TypeError, match="got 3, a int, as master, .*; leave it out"):
+    with pytest.raises(TypeError, match=r"got 3, a int, as master, .*; leave it out"):
         simple({}, master=3)
     unwanted: Any = {"worker": []}
     with pytest.raises(TypeError, match=r"a dict, where it needs a ClusterSpec; write"):
@@ -48,7 +48,7 @@ def test_a_master_is_a_string() -> None:
 
 
 def test_a_resolver_is_abstract() -> None:
-    with pytest.raises(TypeError, match="abstract"):
+    with pytest.raises(TypeError, match=r"abstract"):
         ClusterResolver()  # pyright: ignore[reportAbstractUsage]
 
 
@@ -73,7 +73,7 @@ def test_a_union_refuses_an_index_that_is_there_twice() -> None:
     union = UnionClusterResolver(
         simple({"worker": ["a:1"]}), simple({"worker": {0: "b:2", 5: "c:3"}})
     )
-    with pytest.raises(KeyError, match="task 0 of the job 'worker', 'a:1' and 'b:2'"):
+    with pytest.raises(KeyError, match=r"task 0 of the job 'worker', 'a:1' and 'b:2'"):
         union.cluster_spec()
 
 
@@ -97,10 +97,10 @@ def test_a_union_may_be_told_who_this_is() -> None:
 
 def test_a_union_is_made_of_resolvers() -> None:
     unwanted: Any = "worker"
-    with pytest.raises(ValueError, match="got no resolvers; give one or more"):
+    with pytest.raises(ValueError, match=r"got no resolvers; give one or more"):
         UnionClusterResolver()
-    with pytest.raises(TypeError, match="got 'worker', a str, where it needs cluster"):
+    with pytest.raises(TypeError, match=r"got 'worker', a str, where it needs cluster"):
         UnionClusterResolver(unwanted)
-    with pytest.raises(ValueError, match="got 'port', and knows rpc_layer, task_type"):
+    with pytest.raises(ValueError, match=r"got 'port', and knows rpc_layer, task_type"):
         UnionClusterResolver(simple({}), port=1)
     assert cluster_resolver.UnionResolver is UnionClusterResolver

@@ -58,7 +58,9 @@ def test_jobs_have_tasks_in_the_order_of_their_names() -> None:
 def test_tasks_that_are_dealt_round_leave_no_first_worker() -> None:
     cyclic = step(SLURM_DISTRIBUTION="cyclic")
     assert slurm(cyclic).process_group().coordinator_address == "n8:8888"
-    with pytest.raises(ValueError, match="SLURM_DISTRIBUTION is 'cyclic', .*srun --dist"):
+    with pytest.raises(
+        ValueError, match=r"SLURM_DISTRIBUTION is 'cyclic', .*srun --dist"
+    ):
         slurm(cyclic, jobs={"worker": 3, "ps": 2}).process_group()
     one_each = {**cyclic, "SLURM_STEP_TASKS_PER_NODE": "1(x3)", "SLURM_PROCID": "2"}
     group = slurm(one_each, jobs={"worker": 2, "ps": 1}).process_group()
@@ -72,14 +74,18 @@ def test_the_number_of_tasks_on_a_node_may_be_given() -> None:
     counts = {"n10": 1, "n9": 2, "n8": 2}
     r = slurm(only, jobs={"worker": 5}, tasks_per_node=counts)
     assert r.process_group().addresses == IN_SLURMS_ORDER
-    r = slurm({"SLURM_PROCID": "0"}, jobs={"worker": 3}, tasks_per_node={"y": 1, "x": 2})
+    r = slurm(
+        {"SLURM_PROCID": "0"}, jobs={"worker": 3}, tasks_per_node={"y": 1, "x": 2}
+    )
     assert r.process_group().addresses == ("x:8888", "x:8889", "y:8888")
 
 
 @pytest.mark.parametrize("variable", STEP)
 def test_a_missing_variable_is_named(variable: str) -> None:
     environ = {k: v for k, v in STEP.items() if k != variable}
-    with pytest.raises(RuntimeError, match=f"{variable} is not set, .*start it with srun"):
+    with pytest.raises(
+        RuntimeError, match=f"{variable} is not set, .*start it with srun"
+    ):
         slurm(environ)
 
 
@@ -102,7 +108,7 @@ def test_a_variable_that_cannot_be_right_is_named(
 
 
 def test_jobs_have_as_many_tasks_as_the_step() -> None:
-    with pytest.raises(RuntimeError, match="have 4 tasks, .* has 5; .*--ntasks=4"):
+    with pytest.raises(RuntimeError, match=r"have 4 tasks, .* has 5; .*--ntasks=4"):
         slurm(jobs={"worker": 4})
 
 
@@ -135,7 +141,7 @@ def test_a_part_of_the_gpus_is_taken_once() -> None:
 
 
 def test_a_node_has_enough_gpus() -> None:
-    with pytest.raises(RuntimeError, match="need 4, and a node has 2; .*per_task=1"):
+    with pytest.raises(RuntimeError, match=r"need 4, and a node has 2; .*per_task=1"):
         slurm(gpus_per_node=2, gpus_per_task=2)
 
 

@@ -14,11 +14,17 @@ from replax._src.cluster.slurm_lists import counts_in, hosts_in
     [
         ("node", ["node"]),
         ("n1,m5", ["n1", "m5"]),
-        ("n[1-2],m5,o[3-4,6,7-9]", "n1 n2 m5 o3 o4 o6 o7 o8 o9".split()),
+        (
+            "n[1-2],m5,o[3-4,6,7-9]",
+            ["n1", "n2", "m5", *(f"o{i}" for i in (3, 4, 6, 7, 8, 9))],
+        ),
         ("t02n[09-10,13]", ["t02n09", "t02n10", "t02n13"]),
         ("n[8-11]", ["n8", "n9", "n10", "n11"]),
         ("n[098-101]", ["n098", "n099", "n100", "n101"]),
-        ("rack[0-1]node[01-02]", "rack0node01 rack0node02 rack1node01 rack1node02".split()),
+        (
+            "rack[0-1]node[01-02]",
+            ["rack0node01", "rack0node02", "rack1node01", "rack1node02"],
+        ),
         ("n[1-2]-ib,login.example.org", ["n1-ib", "n2-ib", "login.example.org"]),
         ("[1-2]", ["1", "2"]),
         ("n[3]", ["n3"]),
@@ -48,7 +54,7 @@ def test_hosts(text: str, hosts: list[str]) -> None:
     ],
 )
 def test_what_is_no_list_of_hosts(text: str) -> None:
-    with pytest.raises(ValueError, match="X is '.*', and has to be a list of hosts"):
+    with pytest.raises(ValueError, match=r"X is '.*', and has to be a list of hosts"):
         hosts_in(text, "X")
 
 
@@ -85,5 +91,7 @@ def test_counts() -> None:
 
 @pytest.mark.parametrize("text", ["", "2x3", "2(x)", "(x3)", "2(x3", "-1", "1,", "a"])
 def test_what_is_no_list_of_counts(text: str) -> None:
-    with pytest.raises(ValueError, match=r"X is '.*', and has to be counts .* '2\(x3\)"):
+    with pytest.raises(
+        ValueError, match=r"X is '.*', and has to be counts .* '2\(x3\)"
+    ):
         counts_in(text, "X")

@@ -53,13 +53,13 @@ def test_an_empty_one_is_false() -> None:
 
 def test_what_is_not_there_is_named() -> None:
     for ask in (SPEC.num_tasks, SPEC.task_indices, SPEC.job_tasks):
-        with pytest.raises(ValueError, match="no job 'chief' .* 'worker', 'ps'"):
+        with pytest.raises(ValueError, match=r"no job 'chief' .* 'worker', 'ps'"):
             ask("chief")
-    with pytest.raises(ValueError, match="no job 'chief'"):
+    with pytest.raises(ValueError, match=r"no job 'chief'"):
         SPEC.task_address("chief", 0)
     with pytest.raises(ValueError, match=r"no task 0 .* 'ps'; its tasks are 1, 3"):
         SPEC.task_address("ps", 0)
-    with pytest.raises(ValueError, match="its jobs are none"):
+    with pytest.raises(ValueError, match=r"its jobs are none"):
         ClusterSpec({}).num_tasks("worker")
 
 

@@ -69,7 +69,7 @@ def test_nothing_is_no_cluster() -> None:
 
 
 def test_without_a_task_there_is_no_master() -> None:
-    with pytest.raises(ValueError, match='TF_CONFIG .* add "task" to it, or name a'):
+    with pytest.raises(ValueError, match=r'TF_CONFIG .* add "task" to it, or name a'):
         resolver({"cluster": CLUSTER}).master()
 
 
@@ -81,7 +81,10 @@ MALFORMED = {
     "no JSON": ("{'cluster': 1}", "is not JSON: .* line 1, column 2, near .*look like"),
     "cut off": ('{"cluster": {', "is not JSON: .* column 14"),
     "a list": ("[]", r"TF_CONFIG: it is \[\], and has to be a JSON object"),
-    "cluster is a list": ({"cluster": ["a:1"]}, r'cluster is \["a:1"\], .* JSON object'),
+    "cluster is a list": (
+        {"cluster": ["a:1"]},
+        r'cluster is \["a:1"\], .* JSON object',
+    ),
     "tasks are a string": (
         {"cluster": {"worker": "a:1"}},
         'cluster.worker is "a:1", and has to be a list of addresses',
