@@ -12,6 +12,8 @@ import jax
 
 # `jax.extend` has these in public, but importing it takes a twentieth of the time that
 # importing all of JAX takes.
+from jax._src import cloud_tpu_init as _cloud_tpu_init
+from jax._src import clusters as _clusters
 from jax._src import compiler as _compiler
 from jax._src import config as _config
 from jax._src import core as _core
@@ -46,6 +48,7 @@ __all__ = [
     "backends_are_initialized",
     "bind_eqn",
     "caller_settings",
+    "cluster_detector",
     "current_trace",
     "distributed_client",
     "distributed_rank_and_size",
@@ -55,10 +58,12 @@ __all__ = [
     "is_recording_on",
     "is_staging",
     "is_top_level",
+    "on_tpu_machine",
     "on_trace",
     "register_internal_frames",
     "setting",
     "source_info_util",
+    "tpu_hosts",
     "trace_of",
     "uncommitted",
     "x64",
@@ -81,6 +86,30 @@ KeyArrayClass: type[Any] = _PRNGKeyArray
 def backends_are_initialized() -> bool:
     """Whether JAX has opened its devices, after which their number is fixed."""
     return _xla_bridge.backends_are_initialized()
+
+
+# JAX's own detectors of clusters, which ask the cluster when they are asked.
+_CLUSTER_DETECTORS: dict[str, Any] = {
+    "GCE TPU": _clusters.GceTpuCluster,
+    "GKE TPU": _clusters.GkeTpuCluster,
+    "Kubernetes": _clusters.K8sCluster,
+    "Open MPI": _clusters.OmpiCluster,
+}
+
+
+def cluster_detector(name: str) -> Any:
+    """One of JAX's detectors of clusters."""
+    return _CLUSTER_DETECTORS[name]
+
+
+def tpu_hosts(name: str) -> list[str]:
+    """The hosts of this process's TPU slice, as one of JAX's detectors knows them."""
+    return _CLUSTER_DETECTORS[name]._get_worker_list_in_slice()
+
+
+def on_tpu_machine() -> bool:
+    """Whether this machine has TPUs of its own, by what JAX saw when it was loaded."""
+    return _cloud_tpu_init.running_in_cloud_tpu_vm
 
 
 def distributed_client() -> Any:
