@@ -155,8 +155,8 @@ class Agreement:
         msg = (
             f"rank {self.coordination.rank} waited {self.timeout:g} s at {_read(what)} "
             f"for rank {peer}, which did not come there; all processes have to run the "
-            f"same steps, so look at what rank {peer} is doing, or allow more time with "
-            f"CommunicationOptions(timeout_seconds=...)"
+            f"same steps, so look at what rank {peer} is doing, or allow more time "
+            f"with CommunicationOptions(timeout_seconds=...)"
         )
         return DeadlineExceededError(msg)
 
