@@ -23,6 +23,7 @@ AREAS = frozenset(
         "rebatch",
         "reduce",
         "replica_context",
+        "resolvers",
         "run",
         "scope",
         "specs",
@@ -35,7 +36,6 @@ WORKERS = "needs strategies for several workers"
 
 AREAS_TO_COME = {
     "checkpoint": "needs replax.train.Checkpoint",
-    "resolvers": "needs cluster resolvers",
     "v1": "needs replax.compat.v1",
 }
 

@@ -37,11 +37,12 @@ class _Joined:
 _lock = threading.Lock()
 
 
-def join(group: Group) -> Agreement:
+def join(group: Group, timeout: int = START_TIMEOUT) -> Agreement:
     """Makes this process a member of ``group``; once, before devices are opened.
 
     Args:
       group: Who takes part, and which of them this process is.
+      timeout: For how many seconds to wait for the others.
 
     Returns:
       How the processes agree on what they do together. Joining the same group again
@@ -50,7 +51,7 @@ def join(group: Group) -> Agreement:
     with _lock:
         if _Joined.agreement is None:
             stall_timeout = timeout_of(os.environ)
-            _initialise(group)
+            _initialise(group, timeout)
             coordination = Coordination.of_process()
             assert coordination is not None
             _Joined.agreement = Agreement(coordination)
@@ -66,7 +67,7 @@ def join(group: Group) -> Agreement:
         return _Joined.agreement
 
 
-def _initialise(group: Group) -> None:
+def _initialise(group: Group, timeout: int) -> None:
     if jax_compat.distributed_client() is not None:
         _require_joined_as(group)
         return
@@ -87,10 +88,10 @@ def _initialise(group: Group) -> None:
             process_id=group.process_id,
             # Which processes there are is known; nothing is left to be detected.
             cluster_detection_method="deactivate",
-            initialization_timeout=START_TIMEOUT,
+            initialization_timeout=timeout,
         )
     except RuntimeError as error:
-        raise _not_joined(group, error) from error
+        raise _not_joined(group, timeout, error) from error
     with _share_of_cores(_neighbours(group)):
         jax.local_devices()
 
@@ -140,11 +141,11 @@ def _require_joined_as(group: Group) -> None:
         raise RuntimeError(msg)
 
 
-def _not_joined(group: Group, error: Exception) -> Exception:
+def _not_joined(group: Group, timeout: int, error: Exception) -> Exception:
     what = f"{_described(group)} could not join at {group.coordinator_address}"
     if "DEADLINE_EXCEEDED" in str(error):
         msg = (
-            f"{what} within {START_TIMEOUT} s; check that all {group.num_processes} "
+            f"{what} within {timeout} s; check that all {group.num_processes} "
             f"processes are started and that process 0 can be reached there: {error}"
         )
         return DeadlineExceededError(msg)
