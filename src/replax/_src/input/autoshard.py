@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from replax._src.core.errors import InvalidArgumentError, NotFoundError
 from replax._src.dataset.node import Node, rewritten
@@ -20,15 +20,16 @@ from replax._src.dataset.transformations.part import BatchPart, Cut, Part
 from replax._src.dataset.transformations.prefetch import Prefetch
 from replax._src.dataset.transformations.repeat import Repeat
 from replax._src.dataset.transformations.select import Shard, Skip, Take
+from replax._src.dataset.transformations.shuffle import Shuffle
 from replax._src.dataset.writing import written
 
-__all__ = ["Share", "Worker", "share"]
+__all__ = ["Share", "Worker", "share", "warn_of_fallback"]
 
 _log = logging.getLogger("replax")
 
 # What gives the elements of its child as they are, so that taking a part of each can
 # be done before it as well.
-_PASSES_ON = (Prefetch, Repeat, Take, Skip, Shard)
+_PASSES_ON = (Prefetch, Repeat, Take, Skip, Shard, Shuffle)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Worker:
       first_replica: The number of its first replica among those of all workers.
       local_replicas: How many replicas it has.
       replicas: How many replicas all workers have.
+      is_even: Whether all workers have equally many.
     """
 
     index: int = 0
@@ -48,6 +50,19 @@ class Worker:
     first_replica: int = 0
     local_replicas: int = 1
     replicas: int = 1
+    is_even: bool = True
+
+    @classmethod
+    def among(cls, counts: Sequence[int], index: int) -> Worker:
+        """One of the workers that have so many replicas each."""
+        return cls(
+            index=index,
+            workers=len(counts),
+            first_replica=sum(counts[:index]),
+            local_replicas=counts[index],
+            replicas=sum(counts),
+            is_even=len(set(counts)) == 1,
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,8 +74,8 @@ class Share:
       policy: How the dataset is shared: FILE, DATA, OFF or HINT.
       reason: Why that policy.
       holds_parts: Whether the elements of the plan are the worker's own rows, each
-        with the lengths of slices; else they are batches that the worker cuts and
-        deals out itself.
+        with the number of rows of the whole batch; else they are batches that the
+        worker cuts and deals out itself.
     """
 
     plan: Node
@@ -79,7 +94,8 @@ def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
 
     Raises:
       NotFoundError: FILE is asked for, and the dataset is not made of files.
-      InvalidArgumentError: There are fewer files than workers.
+      InvalidArgumentError: There are fewer files than workers, or the workers cannot
+        deal out batches of their own because they have different numbers of replicas.
     """
     chosen, reason = _chosen(plan, policy)
     if worker.workers == 1:
@@ -87,6 +103,14 @@ def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
     if chosen is AutoShardPolicy.DATA:
         cut = Cut(worker.replicas, worker.first_replica, worker.local_replicas)
         return Share(_own_rows(plan, cut), chosen, reason, holds_parts=True)
+    if not worker.is_even:
+        msg = (
+            f"the dataset {written(plan)} is shared by {chosen.name}, under which each "
+            f"worker deals out batches of its own, and the {worker.workers} workers "
+            f"have different numbers of devices, {worker.replicas} together; use "
+            f"AutoShardPolicy.DATA, or equally many devices on each worker"
+        )
+        raise InvalidArgumentError(msg)
     if chosen is AutoShardPolicy.FILE:
         plan = _own_files(plan, worker)
     elif chosen is AutoShardPolicy.HINT:
