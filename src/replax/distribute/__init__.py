@@ -30,7 +30,7 @@ from replax._src.strategies.run_options import RunOptions
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology.topology import REPLICA_AXIS
 from replax._src.values.distributed import DistributedValues, Mirrored, PerReplica
-from replax.distribute import experimental
+from replax.distribute import cluster_resolver, experimental
 
 if TYPE_CHECKING:
     from replax._src.input.distributed_dataset import (
@@ -59,6 +59,7 @@ __all__ = [
     "RunOptions",
     "Strategy",
     "StrategyExtended",
+    "cluster_resolver",
     "experimental",
     "experimental_set_strategy",
     "get_replica_context",
