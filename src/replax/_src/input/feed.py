@@ -102,7 +102,7 @@ class Feed:
             zip(step.leaves, shapes, strict=True)
         ):
             assert isinstance(leaf, list)
-            if not all(map(_is_numeric, leaf)):
+            if not self._fetch or not all(map(_is_numeric, leaf)):
                 values[position] = PerReplica.on(leaf, topology)
                 continue
             longest = tuple(max(sizes) for sizes in zip(*everyone, strict=True))

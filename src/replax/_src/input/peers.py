@@ -25,9 +25,7 @@ from replax._src.core.errors import (
 
 __all__ = ["Peers", "Round"]
 
-# How long another worker may take to make a step: its data may be slow, or it may be
-# saving a checkpoint. One that is lost is found out about in other ways, and sooner.
-_PATIENCE = 1800.0
+# After this many seconds it is looked whether a worker may still say something.
 _SLICE = 0.5
 
 # Datasets are numbered in the order in which they are distributed, which is the same on
@@ -43,7 +41,7 @@ class Peers:
       patience: How many seconds to wait for another worker's step.
     """
 
-    def __init__(self, coordination: Coordination, patience: float = _PATIENCE) -> None:
+    def __init__(self, coordination: Coordination, patience: float) -> None:
         self.coordination = coordination
         self.patience = patience
         self.number = next(_numbers)
@@ -62,14 +60,6 @@ class Peers:
             number = self._rounds
             self._rounds += 1
         return Round(self, number)
-
-    def agreed(self, what: str, text: str) -> str:
-        """What worker 0 says, on all workers."""
-        key = self.key(0, what)
-        if self.rank == 0:
-            self.coordination.put(key, text)
-            return text
-        return self.coordination.get(key, self.patience, "rank 0")
 
 
 class Round:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from replax._src.cluster.coordination import Coordination
+from replax._src.cluster import agreement
 from replax._src.core.errors import UnimplementedError
 from replax._src.dataset.node import Node
 from replax._src.dataset.planned import Planned
@@ -45,14 +45,13 @@ def distribute_dataset(
     what = "experimental_distribute_dataset"
     planned = _taken(dataset, what)
     worker, replicas = _worker(place.topology)
-    peers = _peers(worker)
     plan = _plan(planned)
-    if peers is not None:
-        _agree_on_seeds(plan, peers)
+    _agree_on_seeds(plan, place.topology)
     policy = planned.chosen_options.experimental_distribute.auto_shard_policy
     shared = share(plan, policy, worker)
     if worker.workers > 1:
         warn_of_fallback(shared, policy)
+    peers = _peers(place.topology)
     supply = Supply.of_share(plan, shared, worker, replicas, peers)
     return DistributedDataset(supply, place, options)
 
@@ -87,7 +86,7 @@ def distribute_from_function(
         contexts = [InputContext(worker.workers, worker.index, worker.replicas)]
     what = "the function of distribute_datasets_from_function"
     plans = [_plan(_taken(dataset_fn(context), what)) for context in contexts]
-    supply = Supply.of_function(plans, worker, replicas, _peers(worker))
+    supply = Supply.of_function(plans, worker, replicas, _peers(place.topology))
     return DistributedDataset(supply, place, options)
 
 
@@ -116,23 +115,22 @@ def _worker(topology: Topology) -> tuple[Worker, tuple[tuple[int, ...], ...]]:
     return Worker.among(counts, index), tuple(map(tuple, replicas.values()))
 
 
-def _peers(worker: Worker) -> Peers | None:
-    if worker.workers == 1:
+def _peers(topology: Topology) -> Peers | None:
+    group = topology.agreement
+    if group is None:
         return None
-    coordination = Coordination.of_process()
-    assert coordination is not None  # there are devices of other processes
-    return Peers(coordination)
+    return Peers(group.coordination, group.timeout)
 
 
-def _agree_on_seeds(plan: Node, peers: Peers) -> None:
+def _agree_on_seeds(plan: Node, topology: Topology) -> None:
     """Makes all workers shuffle alike: they take parts of the same order."""
     found = list(chances(plan))
-    if all(chance.seeded for chance in found):
+    if topology.agreement is None or all(chance.seeded for chance in found):
         return
-    seeds = json.dumps([chance.seed for chance in found])
-    for chance, seed in zip(
-        found, json.loads(peers.agreed("seeds", seeds)), strict=True
-    ):
+    # Told and not compared: an error about another plan is to come from its policy.
+    drawn = json.dumps([chance.seed for chance in found])
+    said = topology.agreement.exchange(agreement.written("shuffling a dataset"), drawn)
+    for chance, seed in zip(found, json.loads(said[0]), strict=False):
         chance.resume(seed, -1)
 
 
