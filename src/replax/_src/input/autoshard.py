@@ -23,7 +23,7 @@ from replax._src.dataset.transformations.select import Shard, Skip, Take
 from replax._src.dataset.transformations.shuffle import Shuffle
 from replax._src.dataset.writing import written
 
-__all__ = ["Share", "Worker", "share", "warn_of_fallback"]
+__all__ = ["Share", "Worker", "read_from_files", "share", "warn_of_fallback"]
 
 _log = logging.getLogger("replax")
 
@@ -70,6 +70,8 @@ class Share:
     """What one worker reads.
 
     Attributes:
+      given: The plan of the dataset.
+      asked: The policy that its options say.
       plan: The rewritten plan.
       policy: How the dataset is shared: FILE, DATA, OFF or HINT.
       reason: Why that policy.
@@ -78,10 +80,12 @@ class Share:
         worker cuts and deals out itself.
     """
 
+    given: Node
+    asked: AutoShardPolicy
     plan: Node
     policy: AutoShardPolicy
     reason: str
-    holds_parts: bool
+    holds_parts: bool = False
 
 
 def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
@@ -99,10 +103,11 @@ def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
     """
     chosen, reason = _chosen(plan, policy)
     if worker.workers == 1:
-        return Share(plan, chosen, reason, holds_parts=False)
+        return Share(plan, policy, plan, chosen, reason)
     if chosen is AutoShardPolicy.DATA:
         cut = Cut(worker.replicas, worker.first_replica, worker.local_replicas)
-        return Share(_own_rows(plan, cut), chosen, reason, holds_parts=True)
+        own = _own_rows(plan, cut)
+        return Share(plan, policy, own, chosen, reason, holds_parts=True)
     if not worker.is_even:
         msg = (
             f"the dataset {written(plan)} is shared by {chosen.name}, under which each "
@@ -111,11 +116,12 @@ def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
             f"AutoShardPolicy.DATA, or equally many devices on each worker"
         )
         raise InvalidArgumentError(msg)
+    own = plan
     if chosen is AutoShardPolicy.FILE:
-        plan = _own_files(plan, worker)
+        own = _own_files(plan, worker)
     elif chosen is AutoShardPolicy.HINT:
-        plan = _hinted(plan, worker)
-    return Share(plan, chosen, reason, holds_parts=False)
+        own = _hinted(plan, worker)
+    return Share(plan, policy, own, chosen, reason)
 
 
 def _chosen(plan: Node, policy: AutoShardPolicy) -> tuple[AutoShardPolicy, str]:
@@ -130,9 +136,9 @@ def _chosen(plan: Node, policy: AutoShardPolicy) -> tuple[AutoShardPolicy, str]:
     )
 
 
-def warn_of_fallback(share: Share, asked: AutoShardPolicy) -> None:
+def warn_of_fallback(share: Share) -> None:
     """Says that AUTO has come to DATA, under which every worker may read all data."""
-    if asked is AutoShardPolicy.AUTO and share.policy is AutoShardPolicy.DATA:
+    if share.asked is AutoShardPolicy.AUTO and share.policy is AutoShardPolicy.DATA:
         _log.warning("the dataset is shared by rows (DATA): %s", share.reason)
 
 
@@ -156,6 +162,11 @@ def _is_read_from_files(node: Node) -> bool:
     except ValueError:  # there are no elements
         return False
     return all(_is_read_from_files(source) for source in _sources(made))
+
+
+def read_from_files(plan: Node) -> list[Node]:
+    """The names of the files that a plan reads: a plan for each reader in it."""
+    return [_names(s) for s in _sources(plan) if _is_read_from_files(s)]
 
 
 def _names(reader: Node) -> Node:

@@ -57,7 +57,6 @@ class Supply:
     @classmethod
     def of_share(
         cls,
-        plan: Node,
         share: Share,
         worker: Worker,
         replicas: tuple[tuple[int, ...], ...],
@@ -70,7 +69,7 @@ class Supply:
             way = Way.PARTS if share.holds_parts else Way.DEALT
         # Workers that read files of their own have positions of their own.
         is_own = share.policy in {AutoShardPolicy.FILE, AutoShardPolicy.HINT}
-        position_of = share.plan if is_own else plan
+        position_of = share.plan if is_own else share.given
         return cls((position_of,), (share.plan,), way, worker, replicas, share, peers)
 
     @classmethod

@@ -9,12 +9,14 @@ from typing import Any
 from replax._src.cluster import agreement
 from replax._src.core.errors import UnimplementedError
 from replax._src.dataset.node import Node
+from replax._src.dataset.options import AutoShardPolicy
 from replax._src.dataset.planned import Planned
 from replax._src.dataset.processes import executed
 from replax._src.dataset.seeding import chances
 from replax._src.dataset.taking import as_dataset
 from replax._src.input.autoshard import Worker, share, warn_of_fallback
 from replax._src.input.distributed_dataset import DistributedDataset
+from replax._src.input.explain import Explanation, explained, explained_function
 from replax._src.input.options import (
     InputContext,
     InputOptions,
@@ -47,12 +49,11 @@ def distribute_dataset(
     worker, replicas = _worker(place.topology)
     plan = _plan(planned)
     _agree_on_seeds(plan, place.topology)
-    policy = planned.chosen_options.experimental_distribute.auto_shard_policy
-    shared = share(plan, policy, worker)
+    shared = share(plan, _policy(planned), worker)
     if worker.workers > 1:
-        warn_of_fallback(shared, policy)
+        warn_of_fallback(shared)
     peers = _peers(place.topology)
-    supply = Supply.of_share(plan, shared, worker, replicas, peers)
+    supply = Supply.of_share(shared, worker, replicas, peers)
     return DistributedDataset(supply, place, options)
 
 
@@ -88,6 +89,23 @@ def distribute_from_function(
     plans = [_plan(_taken(dataset_fn(context), what)) for context in contexts]
     supply = Supply.of_function(plans, worker, replicas, _peers(place.topology))
     return DistributedDataset(supply, place, options)
+
+
+def explain(dataset: Any, place: scope.Place) -> Explanation:
+    """How a dataset reaches the replicas."""
+    _, replicas = _worker(place.topology)
+    counts = [len(numbers) for numbers in replicas]
+    if isinstance(dataset, DistributedDataset):
+        supply = dataset.supply
+        if supply.share is None:
+            return explained_function(supply.plans, supply.cardinality(), counts)
+        return explained(supply.share.given, supply.share.asked, counts)
+    planned = _taken(dataset, "explain")
+    return explained(planned.plan, _policy(planned), counts)
+
+
+def _policy(planned: Planned) -> AutoShardPolicy:
+    return planned.chosen_options.experimental_distribute.auto_shard_policy
 
 
 def _taken(dataset: Any, what: str) -> Planned:
