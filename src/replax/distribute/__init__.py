@@ -25,6 +25,7 @@ from replax._src.strategies.current import (
 )
 from replax._src.strategies.extended import StrategyExtended
 from replax._src.strategies.mirrored import MirroredStrategy
+from replax._src.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
 from replax._src.strategies.one_device import OneDeviceStrategy
 from replax._src.strategies.run_options import RunOptions
 from replax._src.strategies.strategy import Strategy
@@ -50,6 +51,7 @@ __all__ = [
     "InputReplicationMode",
     "Mirrored",
     "MirroredStrategy",
+    "MultiWorkerMirroredStrategy",
     "NcclAllReduce",
     "OneDeviceStrategy",
     "PerReplica",

@@ -147,6 +147,8 @@ def merged_results(results: Sequence[Any], what: str, topology: Topology) -> Any
 
 def _merged(column: tuple[Any, ...], topology: Topology) -> Any:
     first = column[0]
+    if topology.is_only_local and (host.is_array(first) or host.is_number(first)):
+        return PerReplica.on(column, topology)  # others may have other values
     if all(value is first for value in column):
         return first
     return PerReplica.on(column, topology)

@@ -107,6 +107,11 @@ class Topology:
         return self.num_replicas == 1
 
     @functools.cached_property
+    def is_only_local(self) -> bool:
+        """Whether this process has one of the replicas, and others have the others."""
+        return len(self.local_replicas) == 1 and not self.is_single
+
+    @functools.cached_property
     def is_cpu(self) -> bool:
         """Whether the replicas are CPU devices, whose programs must be counted."""
         return self.devices[0].platform == "cpu"
