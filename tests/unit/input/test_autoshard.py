@@ -32,9 +32,7 @@ AUTO, FILE, DATA = AutoShardPolicy.AUTO, AutoShardPolicy.FILE, AutoShardPolicy.D
 OFF, HINT = AutoShardPolicy.OFF, AutoShardPolicy.HINT
 
 
-def shares(
-    dataset: Any, policy: AutoShardPolicy, counts: Sequence[int]
-) -> list[Share]:
+def shares(dataset: Any, policy: AutoShardPolicy, counts: Sequence[int]) -> list[Share]:
     return [
         share(dataset.plan, policy, Worker.among(counts, i)) for i in range(len(counts))
     ]
@@ -150,8 +148,8 @@ class TestFiles:
         for policy in (AUTO, FILE):
             with pytest.raises(
                 errors.InvalidArgumentError,
-                match=r"has 2 files for 3 workers; use .*AutoShardPolicy.DATA, or write "
-                r"at least 3 files",
+                match=r"has 2 files for 3 workers; use .*AutoShardPolicy.DATA, or "
+                r"write at least 3 files",
             ):
                 share(dataset.plan, policy, Worker.among([1] * 3, index))
 
@@ -194,7 +192,7 @@ class TestRows:
         whole = numbers(dataset.plan)
         assert all(len(batches) == len(whole) for batches in found)
         for number, batch in enumerate(whole):
-            assert sum((batches[number] for batches in found), []) == batch
+            assert [row for batches in found for row in batches[number]] == batch
 
     def test_replicas_get_the_slices_of_the_whole_batch(self) -> None:
         dataset = Dataset.range(23).batch(10)

@@ -59,7 +59,8 @@ class DistributedDataset:
     @property
     def element_spec(self) -> Any:
         """A nest of specs of what ``next`` gives, for an ``input_signature``."""
-        return self._supply.spec()
+        fetch = bool(self._options.experimental_fetch_to_device)
+        return self._supply.spec(on_devices=fetch)
 
     def cardinality(self) -> int:
         """How many steps there are; as for ``Dataset`` where that is no number."""
@@ -160,7 +161,8 @@ class DistributedIterator:
     @property
     def element_spec(self) -> Any:
         """A nest of specs of what ``next`` gives."""
-        return self._supply.spec()
+        fetch = bool(self._options.experimental_fetch_to_device)
+        return self._supply.spec(on_devices=fetch)
 
     def get_state(self) -> Any:
         """The position in the dataset, as JSON can hold it.

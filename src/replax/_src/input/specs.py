@@ -20,7 +20,7 @@ class PerReplicaSpec(TypeSpec):
     >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     >>> data = replax.data.Dataset.range(6).batch(4)
     >>> strategy.experimental_distribute_dataset(data).element_spec
-    PerReplicaSpec(TensorSpec(shape=(None,), dtype=int64), ...)
+    PerReplicaSpec(TensorSpec(shape=(None,), dtype=int32), ...)
     """
 
     __slots__ = ("specs",)

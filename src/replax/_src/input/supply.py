@@ -7,7 +7,11 @@ import enum
 from collections.abc import Sequence
 from typing import Any
 
+import jax
+import numpy as np
+
 from replax._src.core.errors import InvalidArgumentError
+from replax._src.core.specs import TensorSpec
 from replax._src.dataset.iterator import Run
 from replax._src.dataset.node import INFINITE, UNKNOWN, Cursor, Node
 from replax._src.dataset.options import AutoShardPolicy
@@ -163,10 +167,13 @@ class Supply:
         is_same = self.share is not None and self.share.policy is AutoShardPolicy.OFF
         return steps if is_same else UNKNOWN
 
-    def spec(self) -> Any:
-        """A nest of specs of what replicas get."""
+    def spec(self, *, on_devices: bool) -> Any:
+        """A nest of specs of what replicas get, on the host or on devices."""
+        given = self.plans[0].spec()
+        if on_devices:
+            given = given.with_leaves(map(_on_device, given.leaves))
         return distributed_spec(
-            self.plans[0].spec(),
+            given,
             self.worker.replicas,
             self.worker.local_replicas,
             is_split=self.way is not Way.WHOLE,
@@ -175,3 +182,10 @@ class Supply:
 
     def __str__(self) -> str:
         return ", ".join(map(written, self.plans))
+
+
+def _on_device(spec: TensorSpec) -> TensorSpec:
+    dtype = np.dtype(spec.dtype)
+    if dtype.kind in "OSU":
+        return spec
+    return TensorSpec(spec.shape, jax.dtypes.canonicalize_dtype(dtype))
