@@ -86,8 +86,9 @@ def run_eagerly(
             return function(*my_args, **my_kwargs)
 
     try:
-        results = turns.run(call)
-        require_equal(session.unreduced, topology.agreement)
+        with topology.step():
+            results = turns.run(call)
+            require_equal(session.unreduced, topology.agreement)
     except BaseException as error:
         session.undo()
         if isinstance(error, ValueError) and "incompatible devices" in str(error):
@@ -270,7 +271,6 @@ class _ReplicaRun:
 
     def is_same(self, value: Any) -> bool:
         """Whether all replicas come with an equal value."""
-
         topology = self._session.place.topology
 
         def combine(brought: list[Any]) -> list[bool]:

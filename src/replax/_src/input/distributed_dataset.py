@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from replax._src.cluster.beacon import INPUT
 from replax._src.core.errors import InvalidArgumentError, OutOfRangeError
 from replax._src.dataset.iterator import Run
 from replax._src.dataset.node import INFINITE
@@ -126,7 +127,8 @@ class DistributedIterator:
         _require_host("calls next() of a distributed iterator", self._place)
         if self._shelf is None:
             self._shelf = self._started()
-        found = self._shelf.get()
+        with self._place.topology.phase(INPUT):
+            found = self._shelf.get()
         if found is None:
             raise StopIteration
         return found[0].value
