@@ -160,8 +160,11 @@ def _joined_now(value: PerReplica, joining: _Joining, topology: Topology) -> Any
     ids = tuple(groups.index(shape) for shape in shapes)
     with topology.meeting():
         if topology.agreement is not None:
-            kinds = [("", f"{stacked.dtype}{list(shape)}") for shape in shapes]
-            topology.agreement.enter(written(f"bringing together by {joining}", kinds))
+            kinds = [
+                (f"replica {i}", f"{stacked.dtype}{list(shape)}")
+                for i, shape in enumerate(shapes)
+            ]
+            topology.agreement.enter(written(joining.label, kinds))
         result, token = _program(joining, groups, counts, ids, topology)(stacked)
         if topology.is_cpu:
             window.admit(token)
@@ -190,6 +193,11 @@ def _program(
 @dataclasses.dataclass(frozen=True)
 class _Joining:
     """A way to make one array of the replicas' rows."""
+
+    @property
+    def label(self) -> str:
+        """What it is called in an error."""
+        raise NotImplementedError
 
     def check(self, shape: Shape) -> None:
         """Refuses a replica's value that has no such axis."""
@@ -244,6 +252,10 @@ class _Reduction(_Joining):
 
     op: ReduceOp
     axes: Axes
+
+    @property
+    def label(self) -> str:
+        return f"reduce({self.op.value!r}, axis={self.axes})"
 
     def check(self, shape: Shape) -> None:
         axes = self.axes or ()
@@ -306,6 +318,10 @@ class _Gathering(_Joining):
     """The rows of all replicas, one after the other."""
 
     axis: int
+
+    @property
+    def label(self) -> str:
+        return f"gather along axis {self.axis}"
 
     def check(self, shape: Shape) -> None:
         if not -len(shape) <= self.axis < len(shape):
