@@ -31,7 +31,7 @@ from jax._src.core import (
     Primitive,
     Var,
 )
-from jax._src.lib import _jax
+from jax._src.lib import _jax as jaxlib_extension  # pyright: ignore[reportPrivateImportUsage, reportPrivateUsage]
 from jax._src.random.prng import PRNGKeyArray as _PRNGKeyArray
 
 __all__ = [
@@ -148,9 +148,8 @@ def let_gloo_listen_at(address: str) -> None:
         chosen = setting("jax_cpu_collectives_implementation")
         if state.client is None or chosen != "gloo":
             return _xla_bridge.make_cpu_client()
-        return _xla_bridge.make_cpu_client(
-            _jax.make_gloo_tcp_collectives(state.client, hostname=address)
-        )
+        gloo: Any = jaxlib_extension.make_gloo_tcp_collectives
+        return _xla_bridge.make_cpu_client(gloo(state.client, hostname=address))
 
     _xla_bridge.register_backend_factory("cpu", client, priority=0, fail_quietly=False)
 
