@@ -22,6 +22,7 @@ AREAS = frozenset(
         "rebatch",
         "reduce",
         "replica_context",
+        "resolvers",
         "run",
         "scope",
         "specs",
@@ -32,7 +33,6 @@ AREAS = frozenset(
 
 AREAS_TO_COME = {
     "checkpoint": "needs replax.train.Checkpoint",
-    "resolvers": "needs cluster resolvers",
     "v1": "needs replax.compat.v1",
 }
 

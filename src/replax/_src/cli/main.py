@@ -9,7 +9,10 @@ import click
 __all__ = ["main"]
 
 # Each module has a click command of the same name.
-_COMMANDS: dict[str, str] = {"explain": "replax._src.cli.explain"}
+_COMMANDS: dict[str, str] = {
+    "doctor": "replax._src.cli.doctor",
+    "explain": "replax._src.cli.explain",
+}
 
 
 class _Commands(click.Group):
