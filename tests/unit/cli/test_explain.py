@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click.testing
 import pytest
 
+from fresh_process import ROOT
 from replax._src.cli.main import main
 
 
@@ -65,3 +67,15 @@ def test_what_makes_no_sense(given: str, message: str) -> None:
     result = run(*given.split())
     assert result.exit_code in {1, 2}
     assert message in " ".join(result.output.split())
+
+
+COMMANDS = re.findall(
+    r"^```console\n\$ replax explain (.*)\n((?:.*\n)*?)```",
+    (ROOT / "docs" / "input.md").read_text(),
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize(("given", "wanted"), COMMANDS)
+def test_the_document_shows_what_is_printed(given: str, wanted: str) -> None:
+    assert run(*given.split()).output == wanted

@@ -418,8 +418,7 @@ class TestMemory:
         try:
             before = kept_by_iterations()
             for _ in range(5):
-                for _ in distributed:
-                    pass
+                assert sum(1 for _ in distributed) == 50
             wait_until(lambda: not prefetchers(), "all threads have ended")
             assert kept_by_iterations() == before
         finally:
