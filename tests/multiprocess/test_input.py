@@ -112,7 +112,17 @@ def trials_of_unknown_lengths(strategy: Any) -> Trials:
         return dataset.skip(context.input_pipeline_id)
 
     empty = steps(strategy, strategy.distribute_datasets_from_function(words))
+
+    # What is said about steps is removed when all have heard it.
+    def many(context: Any) -> Any:
+        return Dataset.range(200).filter(lambda x: x >= 0).batch(1)
+
+    for _ in range(2):
+        steps(strategy, strategy.distribute_datasets_from_function(many))
+    coordination = strategy.place.topology.agreement.coordination
+    said = coordination.all_below("replax/input")
     return {
+        "said": len(said),
         "uneven": epochs,
         "cardinality": distributed.cardinality(),
         "empty": empty,
@@ -243,6 +253,10 @@ def test_uneven_workers_end_together(found: ProcessesResult) -> None:
     epoch = [2.0 * (i + 10 + i) for i in range(5)] + [10.0, 12.0]  # of both
     assert of(found, "uneven") == [[epoch] * 3] * 2
     assert of(found, "cardinality") == [-2, -2]
+
+
+def test_what_is_said_does_not_pile_up(found: ProcessesResult) -> None:
+    assert all(0 < count < 200 for count in of(found, "said"))
 
 
 def test_a_worker_without_data_gets_empty_batches(found: ProcessesResult) -> None:
