@@ -14,9 +14,6 @@ import pytest
 import replax
 from replax.testing import ProcessesError, current_process, run_processes
 
-# It is long enough for processes to start on a loaded machine.
-STALL = {"REPLAX_STALL_TIMEOUT": "5"}
-
 
 def trained(at_step_3: Callable[[], bool]) -> list[float]:
     """Sums over the group for six steps; rank 1 does something else at the fourth.
@@ -46,13 +43,13 @@ def trained(at_step_3: Callable[[], bool]) -> list[float]:
 
 def failed(at_step_3: Callable[[], bool], n: int) -> ProcessesError:
     with pytest.raises(ProcessesError) as caught:
-        run_processes(n, trained, at_step_3, env=STALL, grace=120, timeout=240)
+        run_processes(n, trained, at_step_3, grace=120, timeout=240)
     assert not caught.value.stopped, caught.value
     return caught.value
 
 
 def test_a_healthy_group_ends_without_a_word() -> None:
-    result = run_processes(2, trained, lambda: True, env=STALL)
+    result = run_processes(2, trained, lambda: True)
     assert result.values == [[10000.0] * 6] * 2
     assert not [out for out in result.outputs if "replax" in out]
 
@@ -83,7 +80,14 @@ def test_a_stalled_group_says_who_is_where_and_ends() -> None:
                 float(value)
 
     with pytest.raises(ProcessesError) as caught:
-        run_processes(3, read_slowly, env=STALL, grace=120, timeout=240)
+        run_processes(
+            3,
+            read_slowly,
+            # It is long enough for the first steps on a loaded machine.
+            env={"REPLAX_STALL_TIMEOUT": "10"},
+            grace=120,
+            timeout=240,
+        )
     error = caught.value
     assert not error.stopped, error
     assert sorted(error.failures) == [0, 1, 2]
