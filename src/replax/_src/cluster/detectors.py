@@ -19,7 +19,6 @@ from replax._src.cluster.variables import (
     size_in,
 )
 from replax._src.cluster.verdict import Verdict
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = [
     "look_for_kubernetes",
@@ -145,7 +144,7 @@ def look_for_open_mpi(environ: Mapping[str, str]) -> Verdict:
             f"and later, so it is not known where process 0 is; say it to mpirun: "
             f"-x MASTER_ADDR=<its host> -x MASTER_PORT=<a free port there>"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     return Verdict(name, why, seen, JaxClusterResolver(name, rank))
 
 
