@@ -99,12 +99,16 @@ def _string(value: object, place: str, *, needed: bool = False) -> str | None:
 
 def _index(value: object, place: str) -> int:
     """A whole number, also as a string, as many launchers write it."""
+    number = -1
     if isinstance(value, str) and value.strip().isdecimal():
-        return int(value)
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        if value >= 0 and float(value).is_integer():
-            return int(value)
-    raise ValueError(_wrong(value, place, "whole number, counted from 0"))
+        number = int(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, float) and value.is_integer():
+        number = int(value)
+    if number < 0:
+        raise ValueError(_wrong(value, place, "whole number, counted from 0"))
+    return number
 
 
 def _wrong(value: object, place: str, needed: str) -> str:
