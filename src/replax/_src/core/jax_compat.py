@@ -10,6 +10,8 @@ import jax
 
 # `jax.extend` has these in public, but importing it takes a twentieth of the time that
 # importing all of JAX takes.
+from jax._src import cloud_tpu_init as _cloud_tpu_init
+from jax._src import clusters as _clusters
 from jax._src import config as _config
 from jax._src import core as _core
 from jax._src import distributed as _distributed
@@ -17,8 +19,6 @@ from jax._src import source_info_util
 from jax._src import traceback_util as _traceback_util
 from jax._src import xla_bridge as _xla_bridge
 from jax._src.array import ArrayImpl as _ArrayImpl
-from jax._src.cloud_tpu_init import running_in_cloud_tpu_vm as _running_in_cloud_tpu_vm
-from jax._src.clusters import GceTpuCluster, GkeTpuCluster, K8sCluster, OmpiCluster
 from jax._src.core import (
     ClosedJaxpr,
     DropVar,
@@ -81,6 +81,30 @@ KeyArrayClass: type[Any] = _PRNGKeyArray
 def backends_are_initialized() -> bool:
     """Whether JAX has opened its devices, after which their number is fixed."""
     return _xla_bridge.backends_are_initialized()
+
+
+# JAX's own detectors of clusters, which ask the cluster when they are asked.
+_CLUSTER_DETECTORS: dict[str, Any] = {
+    "GCE TPU": _clusters.GceTpuCluster,
+    "GKE TPU": _clusters.GkeTpuCluster,
+    "Kubernetes": _clusters.K8sCluster,
+    "Open MPI": _clusters.OmpiCluster,
+}
+
+
+def cluster_detector(name: str) -> Any:
+    """One of JAX's detectors of clusters."""
+    return _CLUSTER_DETECTORS[name]
+
+
+def tpu_hosts(name: str) -> list[str]:
+    """The hosts of this process's TPU slice, as one of JAX's detectors knows them."""
+    return _CLUSTER_DETECTORS[name]._get_worker_list_in_slice()
+
+
+def on_tpu_machine() -> bool:
+    """Whether this machine has TPUs of its own, by what JAX saw when it was loaded."""
+    return _cloud_tpu_init.running_in_cloud_tpu_vm
 
 
 def distributed_client() -> Any:
@@ -201,27 +225,3 @@ def caller_settings() -> Callable[[], contextlib.AbstractContextManager[None]]:
             yield
 
     return inherit
-
-
-# JAX's own detectors of clusters, which ask the cluster when they are asked.
-_CLUSTER_DETECTORS: dict[str, Any] = {
-    "GCE TPU": GceTpuCluster,
-    "GKE TPU": GkeTpuCluster,
-    "Kubernetes": K8sCluster,
-    "Open MPI": OmpiCluster,
-}
-
-
-def cluster_detector(name: str) -> Any:
-    """One of JAX's detectors of clusters."""
-    return _CLUSTER_DETECTORS[name]
-
-
-def tpu_hosts(name: str) -> list[str]:
-    """The hosts of this process's TPU slice, as one of JAX's detectors knows them."""
-    return _CLUSTER_DETECTORS[name]._get_worker_list_in_slice()
-
-
-def on_tpu_machine() -> bool:
-    """Whether this machine has TPUs of its own, by what JAX saw when it was loaded."""
-    return _running_in_cloud_tpu_vm
