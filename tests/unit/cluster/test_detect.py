@@ -241,6 +241,14 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
         {**SLURM, "SLURM_STEP_NODELIST": "n[09-10"},
         r"SLURM_STEP_NODELIST is 'n\[09-10', and has to be a list",
     ),
+    "SLURM_STEP_TASKS_PER_NODE for other nodes": (
+        {**SLURM, "SLURM_STEP_TASKS_PER_NODE": "3"},
+        "SLURM_STEP_TASKS_PER_NODE is '3', for 1 nodes, and SLURM_STEP_NODELIST is",
+    ),
+    "SLURM_STEP_NUM_TASKS more than there are": (
+        {**SLURM, "SLURM_STEP_NUM_TASKS": "4"},
+        "SLURM_STEP_NUM_TASKS has 4 tasks .* have 3; give jobs that have 3, or start",
+    ),
     "JAX_COORDINATOR_PORT a word": (
         {**SLURM, "JAX_COORDINATOR_PORT": "x"},
         "JAX_COORDINATOR_PORT is 'x'",
