@@ -218,7 +218,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     ),
     "loopback and two hosts": (
         {**TORCHRUN, "MASTER_ADDR": "127.0.0.1"},
-        "MASTER_ADDR is '127.0.0.1', .* 2 of the 4 processes run on others; set it to",
+        "MASTER_ADDR has '127.0.0.1', .* 2 of the 4 processes run on others; let it",
     ),
     "loopback and two hosts of Open MPI": (
         {
@@ -227,7 +227,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
             "MASTER_ADDR": "localhost",
             "MASTER_PORT": "29500",
         },
-        "MASTER_ADDR is 'localhost', .* 1 of the 2 processes",
+        "MASTER_ADDR has 'localhost', .* 1 of the 2 processes",
     ),
     "Open MPI 5": (
         without(OPEN_MPI, "OMPI_MCA_orte_hnp_uri"),
