@@ -218,7 +218,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     ),
     "loopback and two hosts": (
         {**TORCHRUN, "MASTER_ADDR": "127.0.0.1"},
-        "MASTER_ADDR is '127.0.0.1', .* 2 of the 4 processes run on others; set it to",
+        "MASTER_ADDR has '127.0.0.1', .* 2 of the 4 processes run on others; let it",
     ),
     "loopback and two hosts of Open MPI": (
         {
@@ -227,7 +227,7 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
             "MASTER_ADDR": "localhost",
             "MASTER_PORT": "29500",
         },
-        "MASTER_ADDR is 'localhost', .* 1 of the 2 processes",
+        "MASTER_ADDR has 'localhost', .* 1 of the 2 processes",
     ),
     "Open MPI 5": (
         without(OPEN_MPI, "OMPI_MCA_orte_hnp_uri"),
@@ -240,6 +240,14 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
     "SLURM_STEP_NODELIST open": (
         {**SLURM, "SLURM_STEP_NODELIST": "n[09-10"},
         r"SLURM_STEP_NODELIST is 'n\[09-10', and has to be a list",
+    ),
+    "SLURM_STEP_TASKS_PER_NODE for other nodes": (
+        {**SLURM, "SLURM_STEP_TASKS_PER_NODE": "3"},
+        "SLURM_STEP_TASKS_PER_NODE is '3', for 1 nodes, and SLURM_STEP_NODELIST is",
+    ),
+    "SLURM_STEP_NUM_TASKS more than there are": (
+        {**SLURM, "SLURM_STEP_NUM_TASKS": "4"},
+        "SLURM_STEP_NUM_TASKS has 4 tasks .* have 3; give jobs that have 3, or start",
     ),
     "JAX_COORDINATOR_PORT a word": (
         {**SLURM, "JAX_COORDINATOR_PORT": "x"},

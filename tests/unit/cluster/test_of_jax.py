@@ -41,6 +41,20 @@ def test_the_group_of_open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolver.master(rpc_layer="grpc") == f"grpc://{coordinator}"
 
 
+def test_a_coordinator_that_others_cannot_reach(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    uri = {"OMPI_MCA_orte_hnp_uri": "4096.0;tcp://127.0.0.1:34911"}
+    for name, value in {**OPEN_MPI, **uri, "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}.items():
+        monkeypatch.setenv(name, value)
+    resolver = detect(os.environ).resolver
+    assert resolver is not None
+    with pytest.raises(
+        ValueError, match=r"orte_hnp_uri has '127.0.0.1', .* 1 of the 2"
+    ):
+        resolver.process_group()
+
+
 def test_one_process_is_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {**OPEN_MPI, "OMPI_COMM_WORLD_SIZE": "1"}.items():
         monkeypatch.setenv(name, value)

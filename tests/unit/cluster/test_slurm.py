@@ -108,7 +108,7 @@ def test_a_variable_that_cannot_be_right_is_named(
 
 
 def test_jobs_have_as_many_tasks_as_the_step() -> None:
-    with pytest.raises(RuntimeError, match=r"have 4 tasks, .* has 5; .*--ntasks=4"):
+    with pytest.raises(RuntimeError, match=r"jobs has 4 tasks .* have 5; .*--ntasks=4"):
         slurm(jobs={"worker": 4})
 
 

@@ -62,7 +62,7 @@ def detect(environ: Mapping[str, str]) -> Detected:
         if found is not None:
             declined.append(Verdict(name, f"{found.name} was found before"))
             continue
-        verdict = look(environ)
+        verdict = _asked(look, environ)
         if verdict.resolver is None:
             declined.append(verdict)
         else:
@@ -73,3 +73,13 @@ def detect(environ: Mapping[str, str]) -> Detected:
     return Detected(
         found.resolver, found.name, found.why, found.variables, tuple(declined)
     )
+
+
+def _asked(
+    look: Callable[[Mapping[str, str]], Verdict], environ: Mapping[str, str]
+) -> Verdict:
+    """What a detector says; what is wrong is wrong in the value of a variable."""
+    try:
+        return look(environ)
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(str(error)) from error

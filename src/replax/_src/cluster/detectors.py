@@ -145,7 +145,9 @@ def look_for_open_mpi(environ: Mapping[str, str]) -> Verdict:
             f"-x MASTER_ADDR=<its host> -x MASTER_PORT=<a free port there>"
         )
         raise ValueError(msg)
-    return Verdict(name, why, seen, JaxClusterResolver(name, rank))
+    here = number_or_none(seen, local[1])
+    resolver = JaxClusterResolver(name, rank, workers_here=here, source=uri)
+    return Verdict(name, why, seen, resolver)
 
 
 def look_for_kubernetes(environ: Mapping[str, str]) -> Verdict:

@@ -7,7 +7,7 @@ from replax._src.cluster.group import Group
 from replax._src.cluster.resolver import ClusterResolver, address_of_master
 from replax._src.cluster.spec import ClusterSpec
 
-__all__ = ["LaunchedClusterResolver"]
+__all__ = ["LaunchedClusterResolver", "check_coordinator"]
 
 
 class LaunchedClusterResolver(ClusterResolver):
@@ -58,16 +58,9 @@ class LaunchedClusterResolver(ClusterResolver):
         """The processes that the launcher has started."""
         if self._num_workers <= 1:
             return Group.by_itself(self.task_type, self.task_id)
-        host = host_of(self._coordinator) or ""
-        here = self._workers_here
-        if is_loopback(host) and here is not None and here < self._num_workers:
-            msg = (
-                f"{self._variable} is {host!r}, which means another machine on each "
-                f"machine, and {self._num_workers - here} of the {self._num_workers} "
-                f"processes run on others; set it to the name or the IP address of the "
-                f"machine of process 0"
-            )
-            raise ValueError(msg)
+        check_coordinator(
+            self._coordinator, self._num_workers, self._workers_here, self._variable
+        )
         return Group(
             self._coordinator,
             self._num_workers,
@@ -77,3 +70,22 @@ class LaunchedClusterResolver(ClusterResolver):
             self._local_id,
             (self._coordinator,),
         )
+
+
+def check_coordinator(address: str, size: int, here: int | None, source: str) -> None:
+    """Refuses a coordinator that processes on other machines cannot reach.
+
+    Args:
+      address: Where it is.
+      size: How many processes there are.
+      here: How many of them run on this machine, if known.
+      source: The variable that has its host, for the error.
+    """
+    host = host_of(address) or ""
+    if is_loopback(host) and here is not None and here < size:
+        msg = (
+            f"{source} has {host!r}, which means another machine on each machine, and "
+            f"{size - here} of the {size} processes run on others; let it have the "
+            f"name or the IP address of the machine of process 0"
+        )
+        raise ValueError(msg)

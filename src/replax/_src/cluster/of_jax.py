@@ -8,6 +8,7 @@ from typing import Any
 
 from replax._src.cluster.addresses import PORT
 from replax._src.cluster.group import Group
+from replax._src.cluster.launched import check_coordinator
 from replax._src.cluster.resolver import ClusterResolver, address_of_master
 from replax._src.cluster.spec import ClusterSpec
 from replax._src.core import jax_compat
@@ -27,10 +28,21 @@ class JaxClusterResolver(ClusterResolver):
     Args:
       detector: Its name in ``jax_compat.cluster_detector``.
       task_id: Which worker this process is.
+      workers_here: How many there are on its machine, if known.
+      source: The variable that has the coordinator, for errors.
     """
 
-    def __init__(self, detector: str, task_id: int) -> None:
+    def __init__(
+        self,
+        detector: str,
+        task_id: int,
+        *,
+        workers_here: int | None = None,
+        source: str = "",
+    ) -> None:
         self._detector = detector
+        self._workers_here = workers_here
+        self._variable = source
         self._task_type = "worker"
         self._task_id = task_id
         self._group: Group | None = None
@@ -38,7 +50,14 @@ class JaxClusterResolver(ClusterResolver):
     def process_group(self) -> Group:
         """The processes that train together, as the detector says."""
         if self._group is None:
-            self._group = group_of_detector(self._detector)
+            group = group_of_detector(self._detector)
+            check_coordinator(
+                group.coordinator_address or "",
+                group.num_processes,
+                self._workers_here,
+                self._variable,
+            )
+            self._group = group
         return self._group
 
     def cluster_spec(self) -> ClusterSpec:

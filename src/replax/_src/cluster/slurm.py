@@ -12,6 +12,7 @@ from replax._src.cluster.slurm_gpus import VISIBLE, gpus_of_node, gpus_of_task
 from replax._src.cluster.slurm_step import (
     DISTRIBUTION,
     NODES,
+    TASKS,
     SlurmStep,
     number_of_tasks,
 )
@@ -70,11 +71,10 @@ class SlurmClusterResolver(ClusterResolver):
         environ: MutableMapping[str, str] | None = None,
     ) -> None:
         self._environ = os.environ if environ is None else environ
-        if jobs is None:
-            jobs = {"worker": number_of_tasks(self._environ)}
-        self._jobs = dict(sorted(jobs.items()))
+        all_workers = {"worker": number_of_tasks(self._environ)} if jobs is None else {}
+        self._jobs = dict(sorted((jobs or all_workers).items()))
         self._step = SlurmStep.of_environ(self._environ, tasks_per_node)
-        self._check_tasks()
+        self._check_tasks(TASKS if all_workers else "jobs")
         self._port_base = port_base
         self._rpc_layer = rpc_layer
         self._task_type, self._task_id = self._own_task()
@@ -165,13 +165,13 @@ class SlurmClusterResolver(ClusterResolver):
             before += count
         return before
 
-    def _check_tasks(self) -> None:
+    def _check_tasks(self, source: str) -> None:
         wanted, there = sum(self._jobs.values()), self._step.num_tasks
         if wanted != there:
             msg = (
-                f"the jobs {self._jobs} have {wanted} tasks, and the Slurm step has "
-                f"{there}; give jobs that have {there}, or start the step with "
-                f"srun --ntasks={wanted}"
+                f"{source} has {wanted} tasks ({self._jobs}), and the nodes of the "
+                f"Slurm step have {there}; give jobs that have {there}, or start the "
+                f"step with srun --ntasks={wanted}"
             )
             raise RuntimeError(msg)
         if self._step.rank >= there:
