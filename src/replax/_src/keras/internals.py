@@ -1,0 +1,69 @@
+"""The one place for names of Keras that are not public.
+
+Each is what ``keras.Model.fit`` itself does; a test holds that they are there.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import keras
+from keras.src import backend
+from keras.src.trainers.data_adapters import get_data_adapter
+from keras.src.trainers.data_adapters.array_slicing import train_validation_split
+from keras.src.trainers.data_adapters.data_adapter import DataAdapter
+from keras.src.trainers.data_adapters.data_adapter_utils import (
+    class_weight_to_sample_weights,
+)
+
+__all__ = [
+    "DataAdapter",
+    "build_for_prediction",
+    "build_for_training",
+    "class_weight_to_sample_weights",
+    "get_data_adapter",
+    "is_built",
+    "is_compiled",
+    "make_function",
+    "train_validation_split",
+]
+
+_BATCH = ("x", "y", "sample_weight")
+
+
+def is_built(model: Any) -> bool:
+    """Whether a model and what it was compiled with have their variables."""
+    parts = [*model._flatten_layers()]  # noqa: SLF001
+    if is_compiled(model):
+        chosen = (model._compile_metrics, model._compile_loss, model.optimizer)  # noqa: SLF001
+        parts += [part for part in chosen if part is not None]
+    return all(part.built for part in parts)
+
+
+def is_compiled(model: Any) -> bool:
+    """Whether ``compile`` was called."""
+    return bool(model.compiled)
+
+
+def build_for_training(model: Any, batch: Any) -> None:
+    """Makes the variables of a model, its metrics and its optimizer.
+
+    Args:
+      model: A compiled model.
+      batch: What a batch looks like: a nest of things with a shape and a dtype.
+    """
+    model._symbolic_build(data_batch=batch)  # noqa: SLF001
+
+
+def build_for_prediction(model: Any, batch: Any) -> None:
+    """Makes the variables of a model; see :func:`build_for_training`."""
+    x, _, _ = keras.utils.unpack_x_y_sample_weight(batch)
+    symbolic = keras.tree.map_structure(
+        lambda v: keras.KerasTensor(v.shape, backend.standardize_dtype(v.dtype)), x
+    )
+    backend.compute_output_spec(model, symbolic, training=False)
+
+
+def make_function(model: Any, step: Any, *, concatenates: bool = False) -> Any:
+    """What a model's loop calls: ``step`` for as many batches as an execution has."""
+    return model._make_function(step, concatenate_outputs=concatenates)  # noqa: SLF001
