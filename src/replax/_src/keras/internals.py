@@ -5,10 +5,14 @@ Each is what ``keras.Model.fit`` itself does; a test holds that they are there.
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Generator
 from typing import Any
 
 import keras
 from keras.src import backend
+from keras.src.backend.common import global_state
+from keras.src.backend.common.variables import initialize_all_variables
 from keras.src.trainers.data_adapters import get_data_adapter
 from keras.src.trainers.data_adapters.array_slicing import train_validation_split
 from keras.src.trainers.data_adapters.data_adapter import DataAdapter
@@ -22,9 +26,14 @@ __all__ = [
     "build_for_training",
     "class_weight_to_sample_weights",
     "get_data_adapter",
+    "initialize_all_variables",
     "is_built",
     "is_compiled",
+    "is_seed_state",
     "make_function",
+    "raw_value",
+    "set_raw_value",
+    "stateful",
     "train_validation_split",
 ]
 
@@ -67,3 +76,29 @@ def build_for_prediction(model: Any, batch: Any) -> None:
 def make_function(model: Any, step: Any, *, concatenates: bool = False) -> Any:
     """What a model's loop calls: ``step`` for as many batches as an execution has."""
     return model._make_function(step, concatenate_outputs=concatenates)  # noqa: SLF001
+
+
+@contextlib.contextmanager
+def stateful() -> Generator[None]:
+    """Lets Keras make variables, also in a stateless scope."""
+    before = global_state.get_global_attribute("stateless_scope")
+    global_state.set_global_attribute("stateless_scope", None)
+    try:
+        yield
+    finally:
+        global_state.set_global_attribute("stateless_scope", before)
+
+
+def raw_value(variable: Any) -> Any:
+    """The array of a variable, whatever scope the code is in; None before it is made."""
+    return variable._value  # noqa: SLF001
+
+
+def set_raw_value(variable: Any, value: Any) -> None:
+    """Replaces the array of a variable, whatever scope the code is in."""
+    variable._value = value  # noqa: SLF001
+
+
+def is_seed_state(variable: Any) -> bool:
+    """Whether a variable is the state of a ``keras.random.SeedGenerator``."""
+    return variable.name == "seed_generator_state" and variable.shape == (2,)

@@ -8,7 +8,7 @@ from typing import Any
 
 import keras
 
-from replax._src.keras import models
+from replax._src.keras import models, replica
 from replax._src.keras.distribution import distributed
 from replax._src.replica.scope import Place
 
@@ -17,6 +17,8 @@ __all__ = ["scope", "step"]
 _is_on_jax = keras.config.backend() == "jax"
 
 models.install()
+if _is_on_jax:
+    replica.install()
 
 
 def scope(place: Place) -> contextlib.AbstractContextManager[None]:
@@ -26,4 +28,4 @@ def scope(place: Place) -> contextlib.AbstractContextManager[None]:
 
 def step(function: Callable[..., Any]) -> Callable[..., Any]:
     """A step with Keras's variables those of the replica that runs it."""
-    return function
+    return replica.stepping(function) if _is_on_jax else function

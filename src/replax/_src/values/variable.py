@@ -87,8 +87,16 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         raise AssertionError(msg)
 
     @classmethod
-    def from_recipe(cls, recipe: create.Recipe, topology: Topology) -> Self:
-        """The variable that a checked recipe describes, on these replicas."""
+    def from_recipe(
+        cls, recipe: create.Recipe, topology: Topology, store: Store | None = None
+    ) -> Self:
+        """The variable that a checked recipe describes, on these replicas.
+
+        Args:
+          recipe: The description.
+          topology: The replicas.
+          store: Where its arrays are already; by default a new one is filled.
+        """
         self = cls.__new__(cls)
         self._treedef = recipe.treedef
         self._specs = tuple(
@@ -99,8 +107,10 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         self._synchronization = recipe.synchronization
         self._aggregation = recipe.aggregation
         self._owned = recipe.owned
-        self._store = Store(topology, parts_differ=cls._parts_differ)
-        self._store.fill(recipe.leaves)
+        if store is None:
+            store = Store(topology, parts_differ=cls._parts_differ)
+            store.fill(recipe.leaves)
+        self._store = store
         return self
 
     _parts_differ = False
