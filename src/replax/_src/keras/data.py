@@ -95,18 +95,22 @@ class DistributedAdapter(_Adapter):
     Args:
       dataset: The distributed dataset.
       topology: The replicas it is distributed over.
+      is_plain: Whether a loop of Keras without any strategy reads it.
     """
 
-    def __init__(self, dataset: DistributedDataset, topology: Topology) -> None:
+    def __init__(
+        self, dataset: DistributedDataset, topology: Topology, *, is_plain: bool
+    ) -> None:
         self.topology = topology
         self._dataset = dataset
+        self._is_plain = is_plain
 
-    def get_jax_iterator(self) -> Iterator[Batch]:
+    def get_jax_iterator(self) -> Iterator[Any]:
         """The batches of an epoch."""
         iterator = iter(self._dataset)
         try:
             for step in iterator:
-                yield Batch.of_step(step, self.topology)
+                yield step if self._is_plain else Batch.of_step(step, self.topology)
         finally:
             iterator.close()
 
@@ -168,7 +172,7 @@ def adapter(strategy: Strategy, x: Any, **arguments: Any) -> _Adapter:
         x = _weighted(x, weights)
     if isinstance(x, Planned):
         x = strategy.experimental_distribute_dataset(x)
-    return DistributedAdapter(x, topology)
+    return DistributedAdapter(x, topology, is_plain=strategy.place.is_default)
 
 
 def _weighted(dataset: Any, class_weight: Any) -> Any:

@@ -35,8 +35,10 @@ def predict_function(model: Any, topology: Topology) -> Any:
 
     def predict_step(state: Any, data: Any) -> Any:
         outputs, non_trainable = model.predict_step(state, data)
-        outputs = jax.tree.map(lambda x: _readable(x, topology), outputs)
-        return outputs, (state[0], non_trainable)
+        return jax.tree.map(lambda x: _readable(x, topology), outputs), (
+            state[0],
+            non_trainable,
+        )
 
     step = _step(model, predict_step, topology, is_prediction=True)
     return internals.make_function(model, step, concatenates=True)

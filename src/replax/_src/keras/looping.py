@@ -67,6 +67,9 @@ def _running(
       model: The model.
       like: Says what a batch looks like, if the model has no variables yet.
     """
+    if strategy.place.is_default:
+        yield  # Keras's own loop over a dataset of ours
+        return
     with strategy.scope():
         if not internals.is_built(model):
             with distributed(strategy.place.topology):
