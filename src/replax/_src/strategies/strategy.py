@@ -30,6 +30,7 @@ from replax._src.values.variable import Variable
 
 if TYPE_CHECKING:
     from replax._src.input.distributed_dataset import DistributedDataset
+    from replax._src.input.explain import Explanation
     from replax._src.input.options import InputContext, InputOptions
 
 __all__ = ["Strategy"]
@@ -52,8 +53,15 @@ class Strategy:
     True
     """
 
-    def __init__(self, topology: Topology, *, is_default: bool = False) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        is_default: bool = False,
+        cluster_resolver: Any = None,
+    ) -> None:
         self._topology = topology
+        self._cluster_resolver = cluster_resolver
         self._place = scope.Place(self, topology, is_default=is_default)
         self._random = RandomState()
         self._extended = StrategyExtended(topology, self.run)
@@ -77,8 +85,8 @@ class Strategy:
 
     @property
     def cluster_resolver(self) -> Any:
-        """What found the cluster; None on a single worker."""
-        return None
+        """What found the cluster; None where nothing looks for one."""
+        return self._cluster_resolver
 
     @property
     def mesh(self) -> jax.sharding.Mesh:
@@ -95,8 +103,12 @@ class Strategy:
         return ReplicaContext(self, self._topology, 0, run)
 
     def __repr__(self) -> str:
-        names = ", ".join(short_name(device) for device in self._topology.devices)
-        return f"{type(self).__name__}({names})"
+        names = ", ".join(short_name(device) for device in self._topology.local_devices)
+        agreement = self._topology.agreement
+        if agreement is None:
+            return f"{type(self).__name__}({names})"
+        group = agreement.coordination
+        return f"{type(self).__name__}({names} of rank {group.rank} of {group.size})"
 
     # --- scope ------------------------------------------------------------------
 
@@ -114,7 +126,11 @@ class Strategy:
         if self._place.is_default:
             yield self  # it is current already: nothing changes
             return
-        with scope.enter(self._place), companions.entered(self._place):
+        with (
+            scope.enter(self._place),
+            self._topology.meeting(),
+            companions.entered(self._place),
+        ):
             yield self
 
     def _require_enterable(self, what: str) -> None:
@@ -315,6 +331,23 @@ class Strategy:
         from replax._src.strategies import distribution  # noqa: PLC0415
 
         return distribution.distribute_from_function(dataset_fn, options, self._place)
+
+    def explain(self, dataset: Any) -> Explanation:
+        """Who reads what of a dataset, and what each replica gets at each step.
+
+        Nothing is read for it. Printed, it is a table; in a notebook too.
+
+        Args:
+          dataset: A dataset of batches over all replicas, or a distributed dataset.
+
+        >>> import replax
+        >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+        >>> strategy.explain(replax.data.Dataset.range(10).batch(4)).steps
+        3
+        """
+        from replax._src.strategies import distribution  # noqa: PLC0415
+
+        return distribution.explain(dataset, self._place)
 
     # --- per-replica values -----------------------------------------------------
 
