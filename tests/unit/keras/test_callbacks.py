@@ -49,14 +49,14 @@ def test_early_stopping() -> None:
     check_equal_histories(*histories)
 
 
-class Stopped(Exception):
+class StoppedError(Exception):
     pass
 
 
 class Stops(keras.callbacks.Callback):
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         if epoch == 2:
-            raise Stopped
+            raise StoppedError
 
 
 def test_backup_and_restore_goes_on_with_other_replicas(tmp_path: Path) -> None:
@@ -64,7 +64,7 @@ def test_backup_and_restore_goes_on_with_other_replicas(tmp_path: Path) -> None:
         return keras.callbacks.BackupAndRestore(tmp_path / "backup")
 
     model = in_scope(3, classifier)
-    with pytest.raises(Stopped):
+    with pytest.raises(StoppedError):
         model.fit(X, Y, epochs=4, callbacks=[backup(), Stops()], **OPTIONS)
     model = in_scope(2, classifier)
     rest = model.fit(X, Y, epochs=4, callbacks=[backup()], **OPTIONS).history
@@ -106,7 +106,7 @@ def test_every_batch_is_reported() -> None:
 
 def test_tensorboard_writes_its_file(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
-    callback = keras.callbacks.TensorBoard(tmp_path)
+    callback = keras.callbacks.TensorBoard(str(tmp_path))
     in_scope(2, classifier).fit(X, Y, callbacks=[callback], **OPTIONS)
     assert list(tmp_path.rglob("events*"))
 

@@ -21,7 +21,7 @@ class Loop:
 
     def __init__(self, *between: Any, optimizer: Any = None) -> None:
         keras.utils.set_random_seed(7)
-        self.model = keras.Sequential(
+        self.model: Any = keras.Sequential(
             [
                 keras.Input((WIDTH,)),
                 keras.layers.Dense(8, activation="tanh"),
@@ -29,10 +29,10 @@ class Loop:
                 keras.layers.Dense(CLASSES),
             ]
         )
-        self.optimizer = keras.optimizers.get(optimizer or "adam")
+        self.optimizer: Any = keras.optimizers.get(optimizer or "adam")
         self.accuracy = keras.metrics.SparseCategoricalAccuracy()
         self.mean_loss = keras.metrics.Mean()
-        self.losses = keras.losses.SparseCategoricalCrossentropy(
+        self.losses: Any = keras.losses.SparseCategoricalCrossentropy(
             from_logits=True, reduction="none"
         )
 
@@ -125,7 +125,7 @@ def test_statistics_are_averaged_over_the_replicas_that_have_rows(
 ) -> None:
     strategy = mirrored(3)
     with strategy.scope():
-        norm = keras.layers.BatchNormalization(momentum=0.0, epsilon=0.0)
+        norm: Any = keras.layers.BatchNormalization(momentum=0.0, epsilon=0.0)
         norm.build((None, 1))
 
     def step(x: Any) -> Any:
@@ -167,12 +167,12 @@ def test_replicas_drop_different_numbers_and_go_on(compiled: bool) -> None:
 def test_what_is_changed_between_steps_is_seen_by_the_next_one() -> None:
     strategy = mirrored(2)
     with strategy.scope():
-        layer = keras.layers.Dense(1, use_bias=False)
+        layer: Any = keras.layers.Dense(1, use_bias=False)
         layer.build((None, 1))
 
     @replax.function
     def run(x: Any) -> Any:
-        return strategy.run(lambda x: layer(x), args=(x,))
+        return strategy.run(layer, args=(x,))
 
     x = np.ones((1, 1), np.float32)
     for weight in (2.0, 5.0):
@@ -186,7 +186,7 @@ def test_what_is_changed_between_steps_is_seen_by_the_next_one() -> None:
 def test_replicas_that_assign_different_weights_are_refused() -> None:
     strategy = mirrored(2)
     with strategy.scope():
-        layer = keras.layers.Dense(1, name="drifting")
+        layer: Any = keras.layers.Dense(1, name="drifting")
         layer.build((None, 1))
 
     def step() -> None:

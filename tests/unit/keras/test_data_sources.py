@@ -171,21 +171,21 @@ def test_a_dataset_that_was_distributed_by_another_strategy_is_refused() -> None
 
 def test_labels_beside_a_dataset_are_refused() -> None:
     model, _ = model_and_state(2)
-    with pytest.raises(ValueError, match="y is given beside a dataset.*tuples"):
+    with pytest.raises(ValueError, match=r"y is given beside a dataset.*tuples"):
         model.fit(a_dataset(), Y, verbose=0)
 
 
 def test_strings_are_refused() -> None:
     model, _ = model_and_state(2)
     pair = (np.array(["a", "b"]), Y[:2])
-    with pytest.raises(TypeError, match="holds <U1.*arrays of numbers.*dataset.map"):
+    with pytest.raises(TypeError, match=r"holds <U1.*arrays of numbers.*dataset.map"):
         model.evaluate((p for p in [pair]), steps=1, verbose=0)
 
 
 def test_single_values_are_refused() -> None:
     model, _ = model_and_state(2)
     pair = (X[:2], np.float32(1))
-    with pytest.raises(ValueError, match="cannot be split over replicas.*batch"):
+    with pytest.raises(ValueError, match=r"cannot be split over replicas.*batch"):
         model.evaluate((p for p in [pair]), steps=1, verbose=0)
 
 

@@ -40,7 +40,8 @@ class OwnStep(Subclassed):
     """A model that says itself what a step is."""
 
     def train_step(self, state: Any, data: Any) -> Any:
-        logs, state = super().train_step(state, data)
+        own: Any = super()
+        logs, state = own.train_step(state, data)
         return {**logs, "rows": keras.ops.shape(data[0])[0]}, state
 
 
@@ -212,10 +213,16 @@ def test_one_compile_for_each_number_of_rows() -> None:
 
     model = in_scope(2, classifier)
     compiles: list[Any] = []
-    jax.monitoring.register_event_duration_secs_listener(
-        lambda name, _, **kwargs: compiles.append((name, kwargs))
-    )
-    model.fit(X, Y, batch_size=8, epochs=3, shuffle=False, verbose=0)
+
+    def listen(event: str, duration_secs: float, **kwargs: Any) -> None:
+        del duration_secs
+        compiles.append((event, kwargs))
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    try:
+        model.fit(X, Y, batch_size=8, epochs=3, shuffle=False, verbose=0)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listen)
     names = [
         kw.get("fun_name")
         for n, kw in compiles

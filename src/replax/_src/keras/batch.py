@@ -20,6 +20,7 @@ from jax import lax
 from replax._src.core import host
 from replax._src.dataset.structure import leaf_names
 from replax._src.input.split import part_length, parts
+from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import is_handle
@@ -84,6 +85,12 @@ class Batch:
                     tuple(end - start for start, end in parts(len(rows), replicas))
                 )
                 ready.append(_stacked(rows, topology))
+        if topology.agreement is not None:
+            arrays = [
+                replicated(value, topology) if n is None else _local(value, topology)
+                for value, n in zip(ready, lengths, strict=True)
+            ]
+            return cls(arrays, Form(treedef, tuple(lengths)))
         # One call for all: most of what it costs does not depend on how many there are.
         shardings = [
             topology.replicated if n is None else topology.stacked for n in lengths
@@ -160,6 +167,16 @@ def _stacked(rows: np.ndarray, topology: Topology) -> np.ndarray:
         padded[: len(rows)] = rows
         rows = padded
     return rows.reshape(replicas, length, *rows.shape[1:])
+
+
+def _local(stacked: np.ndarray, topology: Topology) -> jax.Array:
+    """The parts of this process's replicas, as a piece of the whole."""
+    parts = [stacked[i : i + 1] for i in topology.local_replicas]
+    return jax.make_array_from_single_device_arrays(
+        stacked.shape,
+        topology.stacked,
+        jax.device_put(parts, list(topology.local_devices)),
+    )
 
 
 def _joined(stacked: Any, lengths: tuple[int, ...], topology: Topology) -> Any:

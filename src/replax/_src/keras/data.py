@@ -183,7 +183,7 @@ def _weighted(dataset: Any, class_weight: Any) -> Any:
             f"already; give fit the dataset before it is distributed, or let its "
             f"elements be tuples (x, y, sample_weight)"
         )
-        raise ValueError(msg)
+        raise TypeError(msg)
 
     def weigh(*element: Any) -> Any:
         x, y, weight = keras.utils.unpack_x_y_sample_weight(element)

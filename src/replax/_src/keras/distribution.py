@@ -31,6 +31,15 @@ class StrategyDistribution(keras.distribution.DataParallel):
         super().__init__(device_mesh=mesh, auto_shard_dataset=False)
         self._topology = topology
 
+    def get_variable_layout(self, variable: Any) -> Any:
+        """On all replicas; with several processes Keras has a copy in each of them.
+
+        Keras would compare the copies in a collective whenever it assigns one.
+        """
+        if self._topology.agreement is not None:
+            return None
+        return super().get_variable_layout(variable)
+
     def get_data_layout(self, data_shape: Sequence[int]) -> Any:
         """Split over the replicas if it divides, else whole on each of them."""
         axes: list[str | None] = [None] * len(data_shape)

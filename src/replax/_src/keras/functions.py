@@ -10,12 +10,15 @@ import jax.numpy as jnp
 from jax import lax
 from jax.sharding import NamedSharding, PartitionSpec
 
+from replax._src.cluster.agreement import written
+from replax._src.core.jax_compat import uncommitted
 from replax._src.keras import internals
 from replax._src.keras.batch import Batch, Form
 from replax._src.topology import window
+from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 
-__all__ = ["predict_function", "test_function", "train_function"]
+__all__ = ["local_copy", "predict_function", "test_function", "train_function"]
 
 
 def train_function(model: Any, topology: Topology) -> Any:
@@ -72,15 +75,15 @@ class _CompiledStep:
     ) -> None:
         self._function = function
         self._topology = topology
-        replicated = NamedSharding(topology.mesh, PartitionSpec())
+        whole = NamedSharding(topology.mesh, PartitionSpec())
         self._program: Any = jax.jit(
             self._traced,
             static_argnums=0,
             donate_argnums=1,
             out_shardings=(
-                None if is_prediction else replicated,
-                replicated,
-                replicated,
+                None if is_prediction else whole,
+                whole,
+                whole,
             ),
         )
         self._is_counted = topology.is_cpu and not topology.is_single
@@ -94,10 +97,23 @@ class _CompiledStep:
         """Outputs and the new state; the memory of the old one is used for it."""
         if not isinstance(data, Batch):
             data = Batch.placed(data, self._topology)
-        outputs, state, token = self._program(data.form, state, data.arrays)
-        if self._is_counted:
-            window.admit(token)
+        agreement = self._topology.agreement
+        if agreement is not None:
+            kinds = [("the batch", f"{x.dtype}{list(x.shape)}") for x in data.arrays]
+            sizes = f"rows {data.form.lengths}"
+            agreement.enter(written(f"a step of a Keras model, {sizes}", kinds))
+            state = jax.tree.map(self._everywhere, state)
+        with self._topology.step():
+            outputs, state, token = self._program(data.form, state, data.arrays)
+            if self._is_counted:
+                window.admit(token)
         return outputs, state
+
+    def _everywhere(self, value: jax.Array) -> jax.Array:
+        """A variable's value, of which each process may have a copy of its own."""
+        if not value.is_fully_addressable:
+            return value
+        return replicated(value, self._topology)
 
 
 class _EagerStep:
@@ -114,7 +130,9 @@ class _EagerStep:
     def __call__(self, state: Any, data: Any) -> Any:
         if isinstance(data, Batch):
             data = _whole(data, self._topology)
-        return self._function(state, jax.device_put(data, self._topology.replicated))
+        if self._topology.agreement is None:
+            data = jax.device_put(data, self._topology.replicated)
+        return self._function(state, data)
 
 
 def _whole(batch: Batch, topology: Topology) -> Any:
@@ -122,13 +140,20 @@ def _whole(batch: Batch, topology: Topology) -> Any:
         lambda arrays: batch.form.joined(arrays, topology),
         out_shardings=topology.replicated,
     )
-    return jax.block_until_ready(joined(batch.arrays))
+    whole = jax.block_until_ready(joined(batch.arrays))
+    return whole if topology.agreement is None else jax.tree.map(local_copy, whole)
+
+
+def local_copy(array: jax.Array) -> jax.Array:
+    """This process's copy of what all processes have."""
+    if array.is_fully_addressable:
+        return array
+    return uncommitted(array.addressable_data(0))
 
 
 def _readable(output: Any, topology: Topology) -> Any:
     """An output as every process can read it, split by rows where that is possible."""
     rows = output.shape[0] if output.ndim else 1
-    is_local = len(topology.local_replicas) == topology.num_replicas
-    splits = rows % topology.num_replicas == 0 and is_local
+    splits = rows % topology.num_replicas == 0 and topology.agreement is None
     spec = PartitionSpec(*topology.mesh.axis_names) if splits else PartitionSpec()
     return lax.with_sharding_constraint(output, NamedSharding(topology.mesh, spec))

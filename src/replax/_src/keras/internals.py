@@ -28,9 +28,9 @@ __all__ = [
     "get_data_adapter",
     "initialize_all_variables",
     "is_built",
-    "is_compiled",
     "is_seed_state",
     "make_function",
+    "map_loop_state",
     "raw_value",
     "set_raw_value",
     "stateful",
@@ -40,18 +40,13 @@ __all__ = [
 _BATCH = ("x", "y", "sample_weight")
 
 
-def is_built(model: Any) -> bool:
-    """Whether a model and what it was compiled with have their variables."""
+def is_built(model: Any, *, to_train: bool) -> bool:
+    """Whether a model has its variables, and also what it was compiled with."""
     parts = [*model._flatten_layers()]  # noqa: SLF001
-    if is_compiled(model):
+    if to_train:
         chosen = (model._compile_metrics, model._compile_loss, model.optimizer)  # noqa: SLF001
         parts += [part for part in chosen if part is not None]
     return all(part.built for part in parts)
-
-
-def is_compiled(model: Any) -> bool:
-    """Whether ``compile`` was called."""
-    return bool(model.compiled)
 
 
 def build_for_training(model: Any, batch: Any) -> None:
@@ -89,8 +84,14 @@ def stateful() -> Generator[None]:
         global_state.set_global_attribute("stateless_scope", before)
 
 
+def map_loop_state(model: Any, function: Any) -> None:
+    """Changes the arrays that a loop will give to the variables of its model."""
+    if getattr(model, "_jax_state", None):
+        model._jax_state = keras.tree.map_structure(function, model._jax_state)  # noqa: SLF001
+
+
 def raw_value(variable: Any) -> Any:
-    """The array of a variable, whatever scope the code is in; None before it is made."""
+    """The array of a variable in any scope; None before it is made."""
     return variable._value  # noqa: SLF001
 
 

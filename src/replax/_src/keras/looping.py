@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import inspect
+import weakref
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -17,10 +18,14 @@ import jax
 import keras
 import numpy as np
 
+from replax._src.cluster.agreement import written
 from replax._src.keras import functions, internals
 from replax._src.keras.data import adapter
 from replax._src.keras.distribution import distributed, undistributed
+from replax._src.keras.functions import local_copy
 from replax._src.strategies.strategy import Strategy
+from replax._src.topology.topology import Topology
+from replax._src.values.from_first import from_first_process
 
 __all__ = ["METHODS"]
 
@@ -58,7 +63,7 @@ def _taken(
 
 @contextlib.contextmanager
 def _running(
-    strategy: Strategy, model: Any, like: Callable[[], Any]
+    strategy: Strategy, model: Any, like: Callable[[], Any], *, to_train: bool = True
 ) -> Generator[None]:
     """The scope of a loop over a model; all variables are there in it.
 
@@ -66,19 +71,50 @@ def _running(
       strategy: Whose replicas train.
       model: The model.
       like: Says what a batch looks like, if the model has no variables yet.
+      to_train: Whether losses and metrics are needed too.
     """
     if strategy.place.is_default:
         yield  # Keras's own loop over a dataset of ours
         return
     with strategy.scope():
-        if not internals.is_built(model):
+        to_train = to_train and model.compiled  # Keras says that it is not
+        if not internals.is_built(model, to_train=to_train):
             with distributed(strategy.place.topology):
-                if internals.is_compiled(model):
+                if to_train:
                     internals.build_for_training(model, like())
                 else:
                     internals.build_for_prediction(model, like())
+        _start_alike(model, strategy.place.topology)
         with undistributed():
             yield
+
+
+# Models that begin with the same values in all processes.
+_alike: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def _start_alike(model: Any, topology: Topology) -> None:
+    """Gives a model's variables, in all processes, the values of the first one."""
+    if topology.agreement is None or model in _alike:
+        return
+    variables = list(model.variables)
+    if getattr(model, "optimizer", None) is not None:
+        variables += model.optimizer.variables
+    values = [local_copy(variable.value) for variable in variables]
+    for variable, value in zip(
+        variables, from_first_process(values, topology, "a model"), strict=True
+    ):
+        variable.assign(value)
+    _alike.add(model)
+
+
+def _shuffle_alike(topology: Topology) -> None:
+    """Lets all processes draw the same numbers: Keras shuffles arrays with NumPy's."""
+    if topology.agreement is None:
+        return
+    drawn = str(np.random.randint(2**31))  # noqa: NPY002  # the state that Keras uses
+    said = topology.agreement.exchange(written("shuffling arrays"), drawn)
+    np.random.seed(int(said[0]))  # noqa: NPY002
 
 
 def _verbosity(strategy: Strategy, named: dict[str, Any]) -> Any:
@@ -101,10 +137,13 @@ def _fit(
             batch_size=named["validation_batch_size"] or named["batch_size"],
             steps_per_epoch=named["validation_steps"],
         )
+    shuffles = bool(named["shuffle"])
     about = ("y", "sample_weight", "batch_size", "class_weight", "shuffle")
     named = _taken(strategy, named, *about, steps="steps_per_epoch")
     named["verbose"] = _verbosity(strategy, named)
     with _running(strategy, model, named["x"].batch_like):
+        if shuffles:
+            _shuffle_alike(strategy.place.topology)
         return original(**named)
 
 
@@ -114,15 +153,14 @@ def _split_validation(named: dict[str, Any]) -> None:
     if not share or named["validation_data"] is not None:
         return
     data = (named["x"], named["y"], named["sample_weight"])
-    (x, y, weight), named["validation_data"] = internals.train_validation_split(
-        data, validation_split=share
-    )
+    split: Any = internals.train_validation_split
+    (x, y, weight), named["validation_data"] = split(data, validation_split=share)
     named.update(x=x, y=y, sample_weight=weight, validation_split=0.0)
 
 
 def _unpacked(data: Any) -> tuple[Any, Any, Any]:
-    unpacked: Any = keras.utils.unpack_x_y_sample_weight(data)
-    return unpacked
+    unpack: Any = keras.utils.unpack_x_y_sample_weight
+    return unpack(data)
 
 
 def _evaluate(
@@ -144,7 +182,7 @@ def _predict(
     named = _arguments(original, model, args, kwargs)
     named = _taken(strategy, named, "batch_size", steps="steps")
     named["verbose"] = _verbosity(strategy, named)
-    with _running(strategy, model, named["x"].batch_like):
+    with _running(strategy, model, named["x"].batch_like, to_train=False):
         return original(**named)
 
 
@@ -157,8 +195,15 @@ def _on_batch(
     def like() -> Any:
         return tuple(jax.tree.map(np.asarray, part) for part in parts)
 
-    with _running(strategy, model, like):
+    with _running(strategy, model, like, to_train="y" in named):
         return original(**named)
+
+
+def _state_sync(strategy: Strategy, original: Original, model: Any) -> Any:
+    """Gives the variables what the steps made of them, each process its copy."""
+    if strategy.place.topology.agreement is not None:
+        internals.map_loop_state(model, local_copy)
+    return original(model)
 
 
 def _make_function(
@@ -186,6 +231,7 @@ METHODS: dict[str, Callable[..., Any]] = {
     "train_on_batch": _on_batch,
     "test_on_batch": _on_batch,
     "predict_on_batch": _on_batch,
+    "jax_state_sync": _state_sync,
     "make_train_function": _make_function("train_function", functions.train_function),
     "make_test_function": _make_function("test_function", functions.test_function),
     "make_predict_function": _make_function(

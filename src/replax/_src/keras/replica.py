@@ -147,9 +147,22 @@ class ReplicaScope(keras.StatelessScope):
         grads = self._context.all_reduce("SUM", grads)
         self._is_applying = True
         try:
+            if isinstance(optimizer, keras.optimizers.LossScaleOptimizer):
+                return _apply_without_state(optimizer, grads, trainable_variables)
             return original(optimizer, grads, trainable_variables)
         finally:
             self._is_applying = False
+
+
+def _apply_without_state(optimizer: Any, grads: Any, trainable_variables: Any) -> None:
+    """Applies scaled gradients: on JAX Keras knows no other way to skip some."""
+    trainable = trainable_variables or optimizer.inner_optimizer.trainable_variables
+    variables = [*trainable, *optimizer.variables]
+    own, others = optimizer.stateless_apply(
+        [v.value for v in optimizer.variables], grads, [v.value for v in trainable]
+    )
+    for variable, value in zip(variables, [*own, *others], strict=True):
+        variable.assign(value)
 
 
 def _is_averaged(variable: Any) -> bool:
@@ -167,7 +180,8 @@ def _has_rows(arguments: Any) -> bool:
 def stepping(function: Callable[..., Any]) -> Callable[..., Any]:
     """A step with Keras's variables those of the replica that runs it."""
 
-    @functools.wraps(function)
+    # A layer may be a step: what it consists of is not to be copied.
+    @functools.wraps(function, updated=())
     def step(*args: Any, **kwargs: Any) -> Any:
         place = scope.current()
         assert place is not None

@@ -1,4 +1,4 @@
-"""Variables of Keras as variables of Replax, so that compiled functions can lift them."""
+"""Variables of Keras as variables of Replax, which compiled functions can lift."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import jax
 
 from replax._src.keras import internals
 from replax._src.keras.distribution import distributed
+from replax._src.keras.functions import local_copy
+from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 from replax._src.values.create import Recipe
+from replax._src.values.from_first import from_first_process
 from replax._src.values.mirrored import MirroredVariable
 from replax._src.values.plain import PlainVariable
 from replax._src.values.storage import Leaves, Store
@@ -33,11 +36,13 @@ class KerasStore(Store):
       topology: The replicas.
     """
 
-    __slots__ = ("_seen", "variable")
+    __slots__ = ("_given", "_seen", "variable")
 
     def __init__(self, variable: Any, topology: Topology) -> None:
         self.variable = variable
-        self._seen: Leaves | None = None
+        # What Keras has, and what that is on all replicas.
+        self._given: Any = None
+        self._seen: Leaves = ()
         super().__init__(topology, parts_differ=False)
 
     # Keras hands its arrays out without telling anybody.
@@ -45,15 +50,15 @@ class KerasStore(Store):
 
     def _whole(self) -> Leaves:
         value = internals.raw_value(self.variable)
-        if self._seen is None or self._seen[0] is not value:
-            self._seen = (self._on_replicas(value),)
-            internals.set_raw_value(self.variable, self._seen[0])
+        if value is not self._given:
+            self._put((self._on_replicas(value),))
         return self._seen
 
     def _put(self, leaves: Leaves | None) -> None:
         if leaves is not None:
             self._seen = leaves
-            internals.set_raw_value(self.variable, leaves[0])
+            self._given = local_copy(leaves[0])
+            internals.set_raw_value(self.variable, self._given)
 
     whole: Any = property(_whole, _put)
 
@@ -61,7 +66,7 @@ class KerasStore(Store):
         wanted = self.topology.replicated
         if value.committed and value.sharding.is_equivalent_to(wanted, value.ndim):
             return value
-        return jax.device_put(value, wanted)
+        return replicated(value, self.topology)
 
     def set_part(self, index: int, leaves: Any) -> None:
         """Replaces what one replica has; Keras sees it at once."""
@@ -99,6 +104,10 @@ def _is_of(shadow: Variable, variable: Any) -> bool:
 
 def _made(variable: Any, topology: Topology) -> Variable:
     value = internals.raw_value(variable)
+    if topology.agreement is not None:
+        with jax.ensure_compile_time_eval():
+            (value,) = from_first_process([value], topology, variable.path)
+        internals.set_raw_value(variable, value)
     like: Any = jax.ShapeDtypeStruct(value.shape, value.dtype)
     recipe = Recipe(
         treedef=jax.tree_util.tree_structure(0),
