@@ -106,6 +106,7 @@ def test_every_batch_is_reported() -> None:
 
 def test_tensorboard_writes_its_file(tmp_path: Path) -> None:
     pytest.importorskip("tensorflow")
+    pytest.importorskip("tensorboard")
     callback = keras.callbacks.TensorBoard(str(tmp_path))
     in_scope(2, classifier).fit(X, Y, callbacks=[callback], **OPTIONS)
     assert list(tmp_path.rglob("events*"))

@@ -20,7 +20,7 @@ import numpy as np
 
 from replax._src.cluster.agreement import written
 from replax._src.keras import functions, internals
-from replax._src.keras.data import adapter
+from replax._src.keras.data import adapter, is_ours
 from replax._src.keras.distribution import distributed, undistributed
 from replax._src.keras.functions import local_copy
 from replax._src.strategies.strategy import Strategy
@@ -49,16 +49,9 @@ def _taken(
       others: Those that say something about the data, besides the steps.
       steps: How the number of steps is called.
     """
-    given = {name: named[name] for name in others}
-    said = {name: value for name, value in given.items() if name != "shuffle"}
-    wrapped = adapter(
-        strategy,
-        named["x"],
-        steps_per_epoch=named[steps],
-        shuffle=given.get("shuffle", False),
-        **said,
-    )
-    return {**named, **dict.fromkeys(others), "x": wrapped}
+    given = {"shuffle": False, **{name: named[name] for name in others}}
+    x = adapter(strategy, named["x"], steps_per_epoch=named[steps], **given)
+    return {**named, **dict.fromkeys(others), "x": x}
 
 
 @contextlib.contextmanager
@@ -128,7 +121,8 @@ def _fit(
     named = _arguments(original, model, args, kwargs)
     _split_validation(named)
     if named["validation_data"] is not None:
-        x, y, weight = _unpacked(named["validation_data"])
+        unpack: Any = keras.utils.unpack_x_y_sample_weight
+        x, y, weight = unpack(named["validation_data"])
         named["validation_data"] = adapter(
             strategy,
             x,
@@ -137,7 +131,7 @@ def _fit(
             batch_size=named["validation_batch_size"] or named["batch_size"],
             steps_per_epoch=named["validation_steps"],
         )
-    shuffles = bool(named["shuffle"])
+    shuffles = named["shuffle"] and not is_ours(named["x"])
     about = ("y", "sample_weight", "batch_size", "class_weight", "shuffle")
     named = _taken(strategy, named, *about, steps="steps_per_epoch")
     named["verbose"] = _verbosity(strategy, named)
@@ -156,11 +150,6 @@ def _split_validation(named: dict[str, Any]) -> None:
     split: Any = internals.train_validation_split
     (x, y, weight), named["validation_data"] = split(data, validation_split=share)
     named.update(x=x, y=y, sample_weight=weight, validation_split=0.0)
-
-
-def _unpacked(data: Any) -> tuple[Any, Any, Any]:
-    unpack: Any = keras.utils.unpack_x_y_sample_weight
-    return unpack(data)
 
 
 def _evaluate(
