@@ -26,6 +26,7 @@ from distributed_input import (
 from eager_step import eager
 from import_time import import_time
 from many_workers import sums_between_workers, workers_steps
+from keras_fit import keras_fit
 from python_calls import python_calls
 from ragged_step import ragged_step
 from records import examples, record_files
@@ -57,6 +58,7 @@ QUESTIONS = [
     rebatching,
     long_training,
     sharding,
+    keras_fit,
 ]
 
 if __name__ == "__main__":

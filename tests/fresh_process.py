@@ -19,6 +19,7 @@ def run_python(*arguments: str, folder: Path = ROOT) -> str:
     environment = {
         **os.environ,
         "JAX_PLATFORMS": "cpu",
+        "KERAS_BACKEND": "jax",
         "PYTHONPATH": str(ROOT / "tests"),
         "PYTHONWARNINGS": "default",
     }

@@ -8,6 +8,9 @@ from replax._src.input.options import (
     InputOptions,
     InputReplicationMode,
 )
+
+# Importing it is what makes Keras, if it is there, know of scopes.
+from replax._src.keras import arrival as _arrival  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from replax._src.replica.reduce_op import ReduceOp
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.strategies.cross_device_ops import (

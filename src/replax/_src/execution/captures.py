@@ -32,7 +32,17 @@ _MAX_IGNORED = 4096
 
 # Objects of these packages are taken as they are: what is in them is not the user's.
 _CLOSED_PACKAGES = frozenset(
-    {"builtins", "jax", "jaxlib", "logging", "numpy", "optax", "replax", "threading"}
+    {
+        "builtins",
+        "jax",
+        "jaxlib",
+        "keras",
+        "logging",
+        "numpy",
+        "optax",
+        "replax",
+        "threading",
+    }
 )
 
 # Names and lists that a function changed while it was traced. What they belong to is

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from typing import Any, final
 
-from replax._src.replica import scope
+from replax._src.replica import companions, scope
 from replax._src.replica.replica_context import ReplicaContext
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology.topology import Topology
@@ -104,4 +104,6 @@ def experimental_set_strategy(strategy: Strategy | None) -> None:
         msg = f"{given!r} is not a strategy; give a Strategy, or None"
         raise TypeError(msg)
     place = None if strategy is None else strategy.place
-    scope.set_installed(None if place is None or place.is_default else place)
+    place = None if place is None or place.is_default else place
+    scope.set_installed(place)
+    companions.set_installed(place)

@@ -15,7 +15,7 @@ from replax._src.execution.eager import run_eagerly
 from replax._src.execution.function import Function
 from replax._src.execution.single import SingleRun, run_single
 from replax._src.execution.step import run_compiled
-from replax._src.replica import scope
+from replax._src.replica import companions, scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.reduce_op import ReduceOp
 from replax._src.replica.replica_context import ReplicaContext
@@ -126,7 +126,11 @@ class Strategy:
         if self._place.is_default:
             yield self  # it is current already: nothing changes
             return
-        with scope.enter(self._place), self._topology.meeting():
+        with (
+            scope.enter(self._place),
+            self._topology.meeting(),
+            companions.entered(self._place),
+        ):
             yield self
 
     def _require_enterable(self, what: str) -> None:
@@ -194,8 +198,10 @@ class Strategy:
                 raise RuntimeError(_RUN_IN_MERGE)
             if place.topology.is_single:
                 frame.topologies[place.topology] = None
+                step = companions.stepping(step)
                 return run_single(step, args, kwargs, place, self._random)
             with scope.enter(place):
+                step = companions.stepping(step)
                 return run_compiled(step, args, kwargs, place, self._random, frame)
         if jax_compat.is_staging():
             msg = (
@@ -214,6 +220,7 @@ class Strategy:
         kwargs: dict[str, Any],
         place: scope.Place,
     ) -> Any:
+        step = companions.stepping(step)
         if place.topology.is_single:
             return run_single(step, args, kwargs, place, self._random)
         return run_eagerly(step, args, kwargs, place, self._random)

@@ -88,8 +88,16 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         raise AssertionError(msg)
 
     @classmethod
-    def from_recipe(cls, recipe: create.Recipe, topology: Topology) -> Self:
-        """The variable that a checked recipe describes, on these replicas."""
+    def from_recipe(
+        cls, recipe: create.Recipe, topology: Topology, store: Store | None = None
+    ) -> Self:
+        """The variable that a checked recipe describes, on these replicas.
+
+        Args:
+          recipe: The description.
+          topology: The replicas.
+          store: Where its arrays are already; by default a new one is filled.
+        """
         self = cls.__new__(cls)
         self._treedef = recipe.treedef
         self._specs = tuple(
@@ -100,8 +108,11 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         self._synchronization = recipe.synchronization
         self._aggregation = recipe.aggregation
         self._owned = recipe.owned
-        self._store = Store(topology, parts_differ=cls._parts_differ)
-        self.initialise(recipe.leaves)
+        if store is None:
+            self._store = Store(topology, parts_differ=cls._parts_differ)
+            self.initialise(recipe.leaves)
+        else:
+            self._store = store
         return self
 
     def initialise(self, leaves: Leaves) -> None:
