@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -58,6 +59,19 @@ class DistributedDataset:
         return DistributedIterator(
             self._plans, self._place, self._options, is_split=self._is_split
         )
+
+    def on_host(self) -> DistributedDataset:
+        """The same, with nothing of it put on devices: all dtypes stay as they are."""
+        options = dataclasses.replace(self._options, experimental_fetch_to_device=False)
+        return DistributedDataset(
+            self._plans, self._place, options, is_split=self._is_split
+        )
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The processes that have replicas, each of which reads its share."""
+        devices = self._place.topology.devices
+        return tuple(sorted({device.process_index for device in devices}))
 
     @property
     def element_spec(self) -> Any:
