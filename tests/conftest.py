@@ -3,6 +3,7 @@
 import os
 
 os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["KERAS_BACKEND"] = "jax"
 os.environ.pop("XLA_FLAGS", None)
 
 import hypothesis

@@ -65,7 +65,7 @@ class Discretization(PreprocessingLayer):
                 f"find"
             )
             raise ValueError(msg)
-        if num_bins is not None and num_bins < 0:
+        if num_bins is not None and num_bins < 1:
             msg = f"num_bins of Discretization is {num_bins}; give 1 or more"
             raise ValueError(msg)
         if sparse:

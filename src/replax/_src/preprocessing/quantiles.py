@@ -1,7 +1,7 @@
 """Quantiles of data that is seen once, batch by batch, in little memory.
 
-A summary is a few values with the number of data that each stands for. It is made,
-brought together with others, and read as Keras does it, so that boundaries are the same.
+A summary is a few values with the number of data that each stands for. It is made, read
+and brought together with others as Keras does it, so that boundaries are the same.
 """
 
 from __future__ import annotations
