@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -55,6 +56,8 @@ def buckets_of_numbers(numbers: Any, count: int, salt: Salt | None) -> Any:
     return buckets_of_strings(strings, count, salt)[positions].reshape(numbers.shape)
 
 
+# Compiled, because one by one its many operations would take milliseconds.
+@functools.partial(jax.jit, static_argnums=(1, 2))
 def _on_device(numbers: jax.Array, count: int, salt: Salt | None) -> jax.Array:
     dtype = jax.dtypes.canonicalize_dtype(np.int64)
     # The hashes have 64 bits, whatever the program around them has.

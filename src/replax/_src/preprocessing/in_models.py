@@ -71,7 +71,8 @@ class InModels(keras.layers.Layer):
         return {**self.plain.get_config(), **super().get_config()}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return self.plain.__reduce__()
+        make, _ = self.plain.__reduce__()
+        return make, (self.plain_class, self.get_config())
 
 
 def _is_of_host(inputs: Any) -> bool:
@@ -94,6 +95,5 @@ def keras_form(plain_class: Any) -> type[InModels]:
             "__signature__": inspect.signature(plain_class.__init__),
         },
     )
-    plain_class.register(form)
     keras.saving.register_keras_serializable("replax")(form)
     return form

@@ -38,7 +38,11 @@ class PreprocessingLayer(abc.ABC):
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         form = _keras_form(cls)
-        return super().__new__(cls) if form is None else form(*args, **kwargs)
+        if form is None:
+            return super().__new__(cls)
+        # So that isinstance says what people expect.
+        cls.register(form)
+        return form(*args, **kwargs)
 
     def __init__(
         self, name: str | None = None, dtype: Any = None, *, trainable: bool = True
