@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import weakref
 from collections.abc import Sequence
@@ -62,10 +63,11 @@ class DistributedDataset:
 
     def on_host(self) -> DistributedDataset:
         """The same, with nothing of it put on devices: all dtypes stay as they are."""
-        options = dataclasses.replace(self._options, experimental_fetch_to_device=False)
-        return DistributedDataset(
-            self._plans, self._place, options, is_split=self._is_split
+        twin = copy.copy(self)
+        twin._options = dataclasses.replace(  # noqa: SLF001  # it is one of these
+            self._options, experimental_fetch_to_device=False
         )
+        return twin
 
     @property
     def ranks(self) -> tuple[int, ...]:
