@@ -119,7 +119,10 @@ def test_boundaries_of_distributed_data_are_quantiles() -> None:
     [
         ([], "got no data"),
         ([ROWS, ROWS[:, :2]], r"shape \[33, 2\] after one of \[33, 4\].*axis=None"),
-        ([np.float32(5.0)], r"axis=\(-1,\), and got an array with 0 axes; give axis=None"),
+        (
+            [np.float32(5.0)],
+            r"axis=\(-1,\), and got an array with 0 axes; give axis=None",
+        ),
     ],
 )
 def test_data_without_a_mean_are_refused(batches: Any, message: str) -> None:
@@ -128,9 +131,13 @@ def test_data_without_a_mean_are_refused(batches: Any, message: str) -> None:
 
 
 def test_what_is_no_data_is_refused() -> None:
-    with pytest.raises(TypeError, match="StringLookup.adapt got 5, which is no data; give"):
+    with pytest.raises(
+        TypeError, match="StringLookup.adapt got 5, which is no data; give"
+    ):
         StringLookup().adapt(5)
-    with pytest.raises(ValueError, match="got no data, of which it could find boundaries"):
+    with pytest.raises(
+        ValueError, match="got no data, of which it could find boundaries"
+    ):
         Discretization(num_bins=3).adapt(iter([]))
     with pytest.raises(ValueError, match="made with boundaries.*give num_bins"):
         Discretization(bin_boundaries=[1.0]).adapt(ROWS)

@@ -41,9 +41,7 @@ def test_a_string_has_one_hash_in_any_company(strings: list[bytes]) -> None:
     for salt in ((1, 2),):
         longest = max(map(len, strings))
         together = keyed_hash(Written.of(strings), longest, salt).tolist()
-        alone = [
-            int(keyed_hash(Written.of([s]), len(s), salt)[0]) for s in strings
-        ]
+        alone = [int(keyed_hash(Written.of([s]), len(s), salt)[0]) for s in strings]
         assert together == alone
 
 

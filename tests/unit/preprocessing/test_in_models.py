@@ -66,7 +66,14 @@ def model_of_everything() -> Any:
 
 def test_numbers_can_be_prepared_in_a_model() -> None:
     model = model_of_everything()
-    assert model.output_shape == [(None, 3), (None, 2), (None, 7), (None, 10), (None, 2, 3), (None, 2)]
+    assert model.output_shape == [
+        (None, 3),
+        (None, 2),
+        (None, 7),
+        (None, 10),
+        (None, 2, 3),
+        (None, 2),
+    ]
     found = model.predict([IDS, REALS], verbose=0)
     assert found[0].tolist() == [[1, 1, 0], [0, 0, 1]]
     assert found[1].tolist() == [[1, 0], [2, 2]]

@@ -26,7 +26,7 @@ LETTERS = StringLookup(vocabulary=["a", "b", "ä"])
         ["b", b"?", "ä"],
         ("b", "?", "ä"),
         np.array(["b", "?", "ä"]),
-        np.array(["b".encode(), b"?", "ä".encode()]),
+        np.array([b"b", b"?", "ä".encode()]),
         np.array([b"b", "?", "ä"], object),
         np.array(["b", "?", "ä"], np.dtypes.StringDType()),
     ],
@@ -126,7 +126,9 @@ def test_files_that_are_no_vocabulary_are_refused(
 
 def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     path = tmp_path / "vocabulary.txt"
-    with pytest.raises(NotFoundError, match=f"no vocabulary file '{re.escape(str(path))}'"):
+    with pytest.raises(
+        NotFoundError, match=f"no vocabulary file '{re.escape(str(path))}'"
+    ):
         StringLookup(vocabulary=path)
 
 
@@ -178,7 +180,11 @@ def test_what_was_learned_is_part_of_the_configuration() -> None:
 
 
 def test_configurations_of_keras_are_taken() -> None:
-    policy = {"module": "keras", "class_name": "DTypePolicy", "config": {"name": "float32"}}
+    policy = {
+        "module": "keras",
+        "class_name": "DTypePolicy",
+        "config": {"name": "float32"},
+    }
     config = {
         "name": "ids",
         "trainable": True,
@@ -227,7 +233,7 @@ def test_a_vocabulary_can_be_replaced() -> None:
         ({"invert": True, "output_mode": "count"}, 'give output_mode="int"'),
         ({"sparse": True}, "sparse=True.*leave it out"),
         ({"salt": "x"}, "salt of StringLookup is 'x'; give a whole number"),
-        ({"oov_method": "md5"}, "'md5'; it is \"floormod\" or \"farmhash\""),
+        ({"oov_method": "md5"}, '\'md5\'; it is "floormod" or "farmhash"'),
     ],
 )
 def test_arguments_that_make_no_lookup_are_refused(
@@ -238,7 +244,9 @@ def test_arguments_that_make_no_lookup_are_refused(
 
 
 def test_numbers_have_rules_of_their_own() -> None:
-    with pytest.raises(ValueError, match='int32.*looked up as "int64", so leave it out'):
+    with pytest.raises(
+        ValueError, match='int32.*looked up as "int64", so leave it out'
+    ):
         IntegerLookup(vocabulary_dtype="int32")
     with pytest.raises(ValueError, match='salt=5.*give oov_method="farmhash"'):
         IntegerLookup(salt=5)
@@ -248,7 +256,9 @@ def test_numbers_have_rules_of_their_own() -> None:
 
 def test_without_a_place_for_it_an_unknown_token_is_an_error() -> None:
     lookup = StringLookup(vocabulary=["a"], num_oov_indices=0)
-    with pytest.raises(InvalidArgumentError, match="'q', and num_oov_indices is 0; give"):
+    with pytest.raises(
+        InvalidArgumentError, match="'q', and num_oov_indices is 0; give"
+    ):
         lookup(["a", "q"])
 
 
@@ -267,5 +277,7 @@ def test_strings_and_numbers_are_not_mixed_up() -> None:
 
 
 def test_a_vocabulary_that_was_given_is_not_learned_anew() -> None:
-    with pytest.raises(ValueError, match="was made with a vocabulary.*leave vocabulary out"):
+    with pytest.raises(
+        ValueError, match="was made with a vocabulary.*leave vocabulary out"
+    ):
         StringLookup(vocabulary=["a"]).adapt(["b"])

@@ -44,9 +44,7 @@ LAYERS: dict[str, tuple[Any, np.ndarray]] = {
         IDS,
     ),
     "lookup tf_idf": (
-        IntegerLookup(
-            vocabulary=[7, 5], output_mode="tf_idf", idf_weights=[0.25, 2.0]
-        ),
+        IntegerLookup(vocabulary=[7, 5], output_mode="tf_idf", idf_weights=[0.25, 2.0]),
         IDS,
     ),
     "inverse": (IntegerLookup(vocabulary=[7, 5], invert=True, mask_token=0), IDS),
