@@ -194,7 +194,7 @@ def encodings() -> Iterator[Case]:
 def discretizations() -> Iterator[Case]:
     for mode in ("int", "one_hot", "multi_hot", "count"):
         inputs = (
-            np.float32(0.5),
+            np.array(0.5, np.float32),
             np.array([0.0, -1.0, 1.0, np.nan, np.inf, -np.inf], np.float32),
             np.array([[0.5], [3.0]], np.float32),
             np.array([[0.1, 0.2], [5.0, -5.0]], np.float32),

@@ -39,10 +39,10 @@ def test_it_makes_a_dataset_of_what_the_function_returns() -> None:
 
 def test_what_makes_no_datasets_is_refused() -> None:
     wrong: Any = Dataset.range(3)
-    with pytest.raises(TypeError, match="got <Dataset .*; give a function that takes"):
+    with pytest.raises(TypeError, match=r"got <Dataset .*; give a function that takes"):
         DatasetCreator(wrong)
     options: Any = {"fetch": True}
-    with pytest.raises(TypeError, match="is {'fetch': True}; give a .*InputOptions"):
+    with pytest.raises(TypeError, match=r"is {'fetch': True}; give a .*InputOptions"):
         DatasetCreator(dataset_fn, options)
     with pytest.raises(TypeError, match="5"):
         DatasetCreator(lambda context: 5)(InputContext())

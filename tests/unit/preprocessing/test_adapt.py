@@ -60,7 +60,7 @@ def test_as_many_batches_are_read_as_asked_for() -> None:
     words = StringLookup()
     words.adapt(Dataset.from_tensor_slices(["a", "b", "c"]).repeat().batch(2), steps=1)
     assert words.get_vocabulary() == ["[UNK]", "b", "a"]
-    with pytest.raises(ValueError, match="steps of StringLookup.adapt is 0; give how"):
+    with pytest.raises(ValueError, match=r"steps of StringLookup.adapt is 0; give how"):
         words.adapt(Dataset.from_tensor_slices(["a"]).batch(1), steps=0)
 
 
@@ -132,14 +132,14 @@ def test_data_without_a_mean_are_refused(batches: Any, message: str) -> None:
 
 def test_what_is_no_data_is_refused() -> None:
     with pytest.raises(
-        TypeError, match="StringLookup.adapt got 5, which is no data; give"
+        TypeError, match=r"StringLookup.adapt got 5, which is no data; give"
     ):
         StringLookup().adapt(5)
     with pytest.raises(
         ValueError, match="got no data, of which it could find boundaries"
     ):
         Discretization(num_bins=3).adapt(iter([]))
-    with pytest.raises(ValueError, match="made with boundaries.*give num_bins"):
+    with pytest.raises(ValueError, match=r"made with boundaries.*give num_bins"):
         Discretization(bin_boundaries=[1.0]).adapt(ROWS)
 
 

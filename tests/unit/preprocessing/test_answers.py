@@ -17,11 +17,11 @@ RECORDED: dict[str, Any] = json.loads(ANSWERS.read_text())
 def made(case: Case) -> Any:
     """The layer of a case, when it has learned."""
     layer = getattr(replax.keras.layers, case.layer)(**case.arguments)
-    if case.adapt is not None and case.batch is None:
-        layer.adapt(case.adapt)
-    elif case.adapt is not None:
-        data = replax.data.Dataset.from_tensor_slices(case.adapt)
-        layer.adapt(data.batch(case.batch))
+    if case.adapt is not None:
+        data = case.adapt
+        if case.batch is not None:
+            data = replax.data.Dataset.from_tensor_slices(data).batch(case.batch)
+        layer.adapt(data)
     return layer
 
 

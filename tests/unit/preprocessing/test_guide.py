@@ -100,7 +100,8 @@ def test_a_creator_makes_datasets_that_look_up_strings(tmp_path: Path) -> None:
 
 LEARNED_AND_SCALED = """
 strategy = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-rows = tf.data.Dataset.from_tensor_slices([[0., 7.], [2., 9.], [0., 7.], [2., 9.]]).batch(4)
+rows = tf.data.Dataset.from_tensor_slices([[0., 7.], [2., 9.], [0., 7.], [2., 9.]])
+rows = rows.batch(4)
 with strategy.scope():
   normalization = keras.layers.Normalization()
 normalization.adapt(strategy.experimental_distribute_dataset(rows))

@@ -86,14 +86,16 @@ def test_a_saved_model_has_what_they_learned(tmp_path: Path) -> None:
     model = model_of_everything()
     model.save(path)
     found = model.predict([IDS, REALS], verbose=0)
-    again = keras.models.load_model(path).predict([IDS, REALS], verbose=0)
+    loaded: Any = keras.models.load_model(path)
+    again = loaded.predict([IDS, REALS], verbose=0)
     jax.tree.map(np.testing.assert_array_equal, found, again)
     # Before any layer is made, in a program that has the layers by name only.
     program = f"""
 import keras, replax, numpy as np
 replax.keras.layers
 model = keras.models.load_model({path!r})
-print(model.predict([np.array({IDS.tolist()}), np.zeros((2, 2))], verbose=0)[0].tolist())
+found = model.predict([np.array({IDS.tolist()}), np.zeros((2, 2))], verbose=0)
+print(found[0].tolist())
 """
     assert run_python("-c", program).strip() == str(found[0].tolist())
 
@@ -102,7 +104,7 @@ def test_a_model_trains_behind_them() -> None:
     data = np.random.default_rng(0).normal(5.0, 3.0, (64, 3)).astype(np.float32)
     scaled = Normalization()
     scaled.adapt(data)
-    model = keras.Sequential([keras.Input((3,)), scaled, keras.layers.Dense(1)])
+    model: Any = keras.Sequential([keras.Input((3,)), scaled, keras.layers.Dense(1)])
     model.compile("sgd", "mse")
     losses = model.fit(data, data[:, :1], epochs=5, verbose=0).history["loss"]
     assert losses[-1] < losses[0]

@@ -135,7 +135,7 @@ def test_a_file_that_is_not_there_is_said_so(tmp_path: Path) -> None:
 def test_a_file_of_words_is_no_vocabulary_of_numbers(tmp_path: Path) -> None:
     path = tmp_path / "vocabulary.txt"
     path.write_text("1\ntwo\n")
-    with pytest.raises(InvalidArgumentError, match="no whole number.*StringLookup"):
+    with pytest.raises(InvalidArgumentError, match=r"no whole number.*StringLookup"):
         IntegerLookup(vocabulary=path)
 
 
@@ -245,10 +245,10 @@ def test_arguments_that_make_no_lookup_are_refused(
 
 def test_numbers_have_rules_of_their_own() -> None:
     with pytest.raises(
-        ValueError, match='int32.*looked up as "int64", so leave it out'
+        ValueError, match=r'int32.*looked up as "int64", so leave it out'
     ):
         IntegerLookup(vocabulary_dtype="int32")
-    with pytest.raises(ValueError, match='salt=5.*give oov_method="farmhash"'):
+    with pytest.raises(ValueError, match=r'salt=5.*give oov_method="farmhash"'):
         IntegerLookup(salt=5)
     with pytest.raises(ValueError, match=r"token 1\.5, which is no whole number"):
         IntegerLookup(vocabulary=[1.5])
@@ -263,12 +263,12 @@ def test_without_a_place_for_it_an_unknown_token_is_an_error() -> None:
 
 
 def test_without_a_vocabulary_there_is_nothing_to_look_up() -> None:
-    with pytest.raises(RuntimeError, match="no vocabulary yet.*call adapt"):
+    with pytest.raises(RuntimeError, match=r"no vocabulary yet.*call adapt"):
         StringLookup()(["a"])
 
 
 def test_strings_and_numbers_are_not_mixed_up() -> None:
-    with pytest.raises(TypeError, match="StringLookup got an array of int64.*Integer"):
+    with pytest.raises(TypeError, match=r"StringLookup got an array of int64.*Integer"):
         LETTERS(np.array([1, 2]))
     with pytest.raises(TypeError, match="5 is a int, and no string; give str or bytes"):
         LETTERS(np.array(["a", 5], object))
@@ -278,6 +278,6 @@ def test_strings_and_numbers_are_not_mixed_up() -> None:
 
 def test_a_vocabulary_that_was_given_is_not_learned_anew() -> None:
     with pytest.raises(
-        ValueError, match="was made with a vocabulary.*leave vocabulary out"
+        ValueError, match=r"was made with a vocabulary.*leave vocabulary out"
     ):
         StringLookup(vocabulary=["a"]).adapt(["b"])
