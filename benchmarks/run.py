@@ -18,6 +18,7 @@ from datasets import (
 )
 from eager_step import eager
 from import_time import import_time
+from lookups import hashed_strings, string_lookups
 from python_calls import python_calls
 from ragged_step import ragged_step
 from records import examples, record_files
@@ -42,6 +43,8 @@ QUESTIONS = [
     streaming,
     record_files,
     examples,
+    string_lookups,
+    hashed_strings,
 ]
 
 if __name__ == "__main__":
