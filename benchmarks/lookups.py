@@ -21,6 +21,7 @@ def string_lookups() -> list[table.Row]:
         f"batch({BATCH}) of strings, map(StringLookup) of {WORDS:,} words; tf.keras",
         "StringLookup",
         {"vocabulary": [f"user{i}" for i in range(WORDS)]},
+        bound=1.0,
     )
 
 
@@ -37,14 +38,16 @@ def hashed_strings() -> list[table.Row]:
     ]
 
 
-def _compared(what: str, layer: str, arguments: dict[str, Any]) -> list[table.Row]:
+def _compared(
+    what: str, layer: str, arguments: dict[str, Any], bound: float | None = None
+) -> list[table.Row]:
     seconds = blocks.seconds_a_step(
         {
             "replax": functools.partial(_replax, layer, arguments),
             "tf.keras": functools.partial(_keras, layer, arguments),
         }
     )
-    return [table.compared(what, *seconds.values(), bound=1.0)]
+    return [table.compared(what, *seconds.values(), bound=bound)]
 
 
 def _strings() -> np.ndarray:
