@@ -43,7 +43,7 @@ class Normalization(PreprocessingLayer):
     >>> scaled = replax.keras.layers.Normalization(axis=None)
     >>> scaled.adapt(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     >>> scaled([1.0, 3.0]).tolist()
-    [-1.41421354..., 0.0]
+    [-1.41421..., 0.0]
     """
 
     def __init__(
