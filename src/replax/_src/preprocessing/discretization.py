@@ -105,7 +105,10 @@ class Discretization(PreprocessingLayer):
                 "give at least one batch"
             )
             raise ValueError(msg)
-        self.bin_boundaries = quantiles.boundaries(self.num_bins)
+        self._use(quantiles.boundaries(self.num_bins))
+
+    def _use(self, boundaries: list[float]) -> None:
+        self.bin_boundaries = boundaries
 
     def __call__(self, inputs: Any) -> Any:
         """The range of each number, encoded as ``output_mode`` says."""
@@ -150,5 +153,5 @@ class Discretization(PreprocessingLayer):
         # It has been adapted, and can be again.
         arguments: dict[str, Any] = {**config, "bin_boundaries": None}
         layer = cls(**arguments)
-        layer.bin_boundaries = list(boundaries)
+        layer._use(list(boundaries))  # noqa: SLF001  # it is one of these
         return layer

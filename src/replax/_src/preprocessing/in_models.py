@@ -36,7 +36,10 @@ class InModels(keras.layers.Layer):
         plain.__init__(
             *args, **kwargs, dtype=None if dtype is None else policy.compute_dtype
         )
-        super().__init__(dtype=plain.dtype if dtype is None else dtype, **base)
+        # The other one brings arrays to the dtype that it computes with.
+        super().__init__(
+            dtype=plain.dtype if dtype is None else dtype, autocast=False, **base
+        )
         # Past Keras, which looks for variables in what its layers have.
         object.__setattr__(self, "plain", plain)
         self.built = True
@@ -69,6 +72,11 @@ class InModels(keras.layers.Layer):
     def get_config(self) -> dict[str, Any]:
         """What ``from_config`` makes the same layer of."""
         return {**self.plain.get_config(), **super().get_config()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Any:
+        """A layer of what ``get_config`` has returned."""
+        return cls.plain_class.from_config(config)
 
     def __reduce__(self) -> tuple[Any, ...]:
         make, _ = self.plain.__reduce__()
