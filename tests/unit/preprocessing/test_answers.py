@@ -40,8 +40,19 @@ def test_every_case_has_an_answer_of_its_own() -> None:
     assert list(RECORDED) == list(CASES)
 
 
+@pytest.mark.usefixtures("without_keras")
 @pytest.mark.parametrize("name", CASES)
 def test_the_answer_is_tensorflows(name: str) -> None:
+    check(name)
+
+
+@pytest.mark.usefixtures("with_keras")
+@pytest.mark.parametrize("name", CASES)
+def test_the_answer_of_layers_of_keras_is_tensorflows(name: str) -> None:
+    check(name)
+
+
+def check(name: str) -> None:
     case, recorded = CASES[name], RECORDED[name]
     layer = made(case)
     for given, wanted in zip(case.inputs, recorded["outputs"], strict=True):

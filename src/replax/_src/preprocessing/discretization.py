@@ -153,5 +153,5 @@ class Discretization(PreprocessingLayer):
         # It has been adapted, and can be again.
         arguments: dict[str, Any] = {**config, "bin_boundaries": None}
         layer = cls(**arguments)
-        layer._use(list(boundaries))  # noqa: SLF001  # it is one of these
+        layer._use(list(boundaries))
         return layer
