@@ -5,7 +5,10 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test foreign conformance lint format bench docs clean
+# TF Transform wants Beam, and old versions of what else is installed.
+TRANSFORM := .venv-transform
+
+.PHONY: demo test foreign transform conformance lint format bench docs clean
 
 demo: $(VENV)/.dev
 	$(BIN)/python examples/digits/train.py
@@ -16,6 +19,10 @@ test: $(VENV)/.dev
 # The tests of datasets of other libraries, with those that `make test` does not install.
 foreign: $(VENV)/.foreign
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/unit/dataset/foreign $(ARGS)
+
+# What TF Transform has learned, in datasets of a strategy; in an environment of its own.
+transform: $(TRANSFORM)/.done
+	$(TRANSFORM)/bin/python -m pytest tests/unit/preprocessing/test_tf_transform.py $(ARGS)
 
 # make conformance ARGS="run reduce": chosen areas or cases, expected to pass or not.
 conformance: $(VENV)/.dev
@@ -39,7 +46,7 @@ docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --quiet --fail-on-warning --keep-going --nitpicky docs docs/_build/html
 
 clean:
-	rm -rf $(VENV) build dist docs/_build .coverage* .hypothesis
+	rm -rf $(VENV) $(TRANSFORM) build dist docs/_build .coverage* .hypothesis
 	rm -rf .import_linter_cache .pytest_cache .ruff_cache
 	find src tests examples benchmarks -name __pycache__ -prune -exec rm -rf {} + \
 		2>/dev/null || true
@@ -60,6 +67,14 @@ $(VENV)/.docs: $(VENV)/.dev
 
 $(VENV)/.foreign: $(VENV)/.dev
 	$(PIP) install --group foreign
+	touch $@
+
+$(TRANSFORM)/.done: pyproject.toml
+	$(PYTHON) -m venv $(TRANSFORM)
+	$(TRANSFORM)/bin/python -m pip --disable-pip-version-check --quiet \
+		install --upgrade pip
+	$(TRANSFORM)/bin/python -m pip --disable-pip-version-check --quiet \
+		install --editable . --group transform
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.dev

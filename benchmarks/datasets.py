@@ -129,7 +129,7 @@ def _has_grain() -> bool:
     return importlib.util.find_spec("grain") is not None
 
 
-def _stepping(elements: Iterable[Any]) -> Callable[[], object]:
+def stepping(elements: Iterable[Any]) -> Callable[[], object]:
     return functools.partial(next, iter(elements))
 
 
@@ -141,7 +141,7 @@ def _shuffled_replax() -> Callable[[], object]:
     from replax.data import Dataset  # noqa: PLC0415 - each peer imports its library
 
     data = Dataset.from_tensor_slices(_rows()).shuffle(ROWS).repeat().batch(BATCH)
-    return _stepping(data)
+    return stepping(data)
 
 
 def _shuffled_numpy() -> Callable[[], object]:
@@ -153,21 +153,21 @@ def _shuffled_numpy() -> Callable[[], object]:
             for start in range(0, ROWS - BATCH, BATCH):
                 yield rows[order[start : start + BATCH]]
 
-    return _stepping(batches())
+    return stepping(batches())
 
 
 def _shuffled_tensorflow() -> Callable[[], object]:
     import tensorflow as tf  # noqa: PLC0415
 
     data = tf.data.Dataset.from_tensor_slices(_rows())
-    return _stepping(data.shuffle(ROWS).repeat().batch(BATCH))
+    return stepping(data.shuffle(ROWS).repeat().batch(BATCH))
 
 
 def _shuffled_grain() -> Callable[[], object]:
     import grain  # noqa: PLC0415
 
     data = grain.MapDataset.source(_rows()).shuffle(seed=0).repeat().batch(BATCH)
-    return _stepping(data)
+    return stepping(data)
 
 
 def _scaled(x: np.ndarray) -> np.ndarray:
@@ -177,12 +177,12 @@ def _scaled(x: np.ndarray) -> np.ndarray:
 def _mapped_replax() -> Callable[[], object]:
     from replax.data import Dataset  # noqa: PLC0415
 
-    return _stepping(Dataset.range(NUMBERS).batch(LARGE_BATCH).map(_scaled).repeat())
+    return stepping(Dataset.range(NUMBERS).batch(LARGE_BATCH).map(_scaled).repeat())
 
 
 def _mapped_numpy() -> Callable[[], object]:
     starts = itertools.cycle(range(0, NUMBERS - LARGE_BATCH, LARGE_BATCH))
-    return _stepping(_scaled(np.arange(s, s + LARGE_BATCH)) for s in starts)
+    return stepping(_scaled(np.arange(s, s + LARGE_BATCH)) for s in starts)
 
 
 def _mapped_tensorflow() -> Callable[[], object]:
@@ -192,7 +192,7 @@ def _mapped_tensorflow() -> Callable[[], object]:
         return tf.numpy_function(_scaled, [x], tf.float64)
 
     data = tf.data.Dataset.range(NUMBERS).batch(LARGE_BATCH).map(scaled)
-    return _stepping(data.repeat())
+    return stepping(data.repeat())
 
 
 def _slow(x: np.int64) -> int:
@@ -208,7 +208,7 @@ def _slow_map(processes: int) -> Callable[[], object]:
     options = replax.data.Options()
     options.worker_processes = processes
     data = replax.data.Dataset.range(NUMBERS).map(_slow).batch(64)
-    return _stepping(data.with_options(options))
+    return stepping(data.with_options(options))
 
 
 def _plan_a_million_files() -> float:

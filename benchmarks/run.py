@@ -27,6 +27,7 @@ from eager_step import eager
 from import_time import import_time
 from many_workers import sums_between_workers, workers_steps
 from keras_fit import keras_fit
+from lookups import hashed_strings, string_lookups
 from python_calls import python_calls
 from ragged_step import ragged_step
 from records import examples, record_files
@@ -59,6 +60,8 @@ QUESTIONS = [
     long_training,
     sharding,
     keras_fit,
+    string_lookups,
+    hashed_strings,
 ]
 
 if __name__ == "__main__":

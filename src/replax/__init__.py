@@ -14,7 +14,7 @@ from replax._src.values.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from replax import data, experimental, io
+    from replax import data, experimental, io, keras
 
 __all__ = [
     "Function",
@@ -32,10 +32,13 @@ __all__ = [
     "experimental",
     "function",
     "io",
+    "keras",
 ]
 
 
 def __getattr__(name: str) -> object:
     return _loaded_later(
-        __name__, name, {"data": None, "experimental": None, "io": None}
+        __name__,
+        name,
+        {"data": None, "experimental": None, "io": None, "keras": None},
     )

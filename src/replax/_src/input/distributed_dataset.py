@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import dataclasses
 import weakref
 from collections.abc import Sequence
 from typing import Any
@@ -56,6 +58,20 @@ class DistributedDataset:
     def supply(self) -> Supply:
         """What is read, and how replicas share it."""
         return self._supply
+
+    def on_host(self) -> DistributedDataset:
+        """The same, with nothing of it put on devices: all dtypes stay as they are."""
+        twin = copy.copy(self)
+        twin._options = dataclasses.replace(  # noqa: SLF001  # it is one of these
+            self._options, experimental_fetch_to_device=False
+        )
+        return twin
+
+    @property
+    def ranks(self) -> tuple[int, ...]:
+        """The processes that have replicas, each of which reads its share."""
+        devices = self._place.topology.devices
+        return tuple(sorted({device.process_index for device in devices}))
 
     @property
     def element_spec(self) -> Any:

@@ -1,0 +1,1 @@
+"""Layers that prepare data for models: they learn from data, and keep no variables."""
