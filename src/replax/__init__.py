@@ -14,7 +14,7 @@ from replax._src.values.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from replax import data, experimental, io
+    from replax import data, experimental, io, train
 
 __all__ = [
     "Function",
@@ -32,10 +32,10 @@ __all__ = [
     "experimental",
     "function",
     "io",
+    "train",
 ]
 
 
 def __getattr__(name: str) -> object:
-    return _loaded_later(
-        __name__, name, {"data": None, "experimental": None, "io": None}
-    )
+    homes = dict.fromkeys(["data", "experimental", "io", "train"])
+    return _loaded_later(__name__, name, homes)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 AREAS = frozenset(
     {
         "autoshard",
+        "checkpoint",
         "from_function",
         "function",
         "gather_values",
@@ -34,7 +35,6 @@ AREAS = frozenset(
 WORKERS = "needs strategies for several workers"
 
 AREAS_TO_COME = {
-    "checkpoint": "needs replax.train.Checkpoint",
     "resolvers": "needs cluster resolvers",
     "v1": "needs replax.compat.v1",
 }

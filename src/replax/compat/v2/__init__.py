@@ -102,7 +102,7 @@ from replax._src.compat.shapes import (
 from replax._src.compat.variable import Variable
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.values.vocabulary import VariableAggregation, VariableSynchronization
-from replax.compat.v2 import data, debugging, io, math, nest, random
+from replax.compat.v2 import data, debugging, io, math, nest, random, train
 
 __all__ = [
     "Tensor",
@@ -201,6 +201,7 @@ __all__ = [
     "subtract",
     "tanh",
     "tile",
+    "train",
     "transpose",
     "uint8",
     "uint16",
