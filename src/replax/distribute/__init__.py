@@ -25,12 +25,13 @@ from replax._src.strategies.current import (
 )
 from replax._src.strategies.extended import StrategyExtended
 from replax._src.strategies.mirrored import MirroredStrategy
+from replax._src.strategies.multi_worker_mirrored import MultiWorkerMirroredStrategy
 from replax._src.strategies.one_device import OneDeviceStrategy
 from replax._src.strategies.run_options import RunOptions
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology.topology import REPLICA_AXIS
 from replax._src.values.distributed import DistributedValues, Mirrored, PerReplica
-from replax.distribute import experimental
+from replax.distribute import cluster_resolver, experimental
 
 if TYPE_CHECKING:
     from replax._src.input.distributed_dataset import (
@@ -50,6 +51,7 @@ __all__ = [
     "InputReplicationMode",
     "Mirrored",
     "MirroredStrategy",
+    "MultiWorkerMirroredStrategy",
     "NcclAllReduce",
     "OneDeviceStrategy",
     "PerReplica",
@@ -59,6 +61,7 @@ __all__ = [
     "RunOptions",
     "Strategy",
     "StrategyExtended",
+    "cluster_resolver",
     "experimental",
     "experimental_set_strategy",
     "get_replica_context",

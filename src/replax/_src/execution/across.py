@@ -13,6 +13,7 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.cluster.agreement import written
 from replax._src.core import host, jax_compat
 from replax._src.execution.opaque import Classes, opaque_p
 from replax._src.replica import scope
@@ -157,6 +158,9 @@ def _joined_now(value: PerReplica, joining: _Joining, topology: Topology) -> Any
     groups = tuple(dict.fromkeys(shapes))
     counts = tuple(shapes.count(shape) for shape in groups)
     ids = tuple(groups.index(shape) for shape in shapes)
+    if topology.agreement is not None:
+        kinds = [("", f"{stacked.dtype}{list(shape)}") for shape in shapes]
+        topology.agreement.enter(written(f"bringing together by {joining}", kinds))
     result, token = _program(joining, groups, counts, ids, topology)(stacked)
     if topology.is_cpu:
         window.admit(token)

@@ -61,6 +61,7 @@ class Body:
       written: The variables that are assigned; their leaves are the last outputs.
       topologies: The replicas that take part.
       draws: How many runs draw from each source of random numbers.
+      name: What the function is called.
     """
 
     lifted: Lifted
@@ -69,6 +70,7 @@ class Body:
     written: tuple[Variable, ...]
     topologies: tuple[Topology, ...]
     draws: dict[RandomState, int]
+    name: str
 
     @property
     def num_results(self) -> int:
@@ -143,6 +145,7 @@ def _trace(
         tuple(frame.written),
         tuple(frame.topologies),
         frame.draws,
+        getattr(function, "__qualname__", repr(function)),
     )
 
 
@@ -201,7 +204,7 @@ class _Outputs:
                 return None, None
             if leaf.spread is None and self._frame.topologies:
                 for topology in self._frame.topologies:
-                    if len(leaf.values) == topology.num_replicas:
+                    if len(leaf.values) == len(topology.local_replicas):
                         return self._frame.spread(leaf, topology).stacked, topology
             assert leaf.spread is not None
             return leaf.spread.stacked, leaf.spread.topology
@@ -239,7 +242,9 @@ class _Created:
                 )
                 raise ValueError(msg)
             inputs = [known.get(v, np.zeros((), np.int32)) for v in jaxpr.invars]
-            variable.store.fill(jax.core.eval_jaxpr(kept.jaxpr, kept.consts, *inputs))
+            variable.initialise(
+                tuple(jax.core.eval_jaxpr(kept.jaxpr, kept.consts, *inputs))
+            )
 
     def _known_inputs(self, num_arguments: int) -> dict[Any, Any]:
         (closed,) = self.lifted.traces

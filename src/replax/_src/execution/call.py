@@ -181,7 +181,7 @@ def _topology_of(values: Sequence[PerReplica]) -> Topology:
     """The replicas that per-replica values are spread over, where none of them says."""
     parts = values[0].values
     here = scope.current()
-    if here is not None and here.topology.num_replicas == len(parts):
+    if here is not None and len(here.topology.local_replicas) == len(parts):
         return here.topology
     devices = [v.device for v in parts if isinstance(v, ArrayClass)]
     if len(devices) == len(set(devices)) == len(parts):

@@ -213,6 +213,8 @@ class _CompiledRun:
         def mine(leaf: Any) -> Any:
             if not isinstance(leaf, DistributedValues) or isinstance(leaf, Variable):
                 return leaf
+            if isinstance(leaf, PerReplica) and leaf.spread is not None:
+                return leaf.spread.stacked[self._replica_id]
             return jnp.stack(leaf.values)[self._replica_id]
 
         all_args, all_kwargs = jax.tree.map(gathered, (args, kwargs), is_leaf=is_handle)

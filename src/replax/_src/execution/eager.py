@@ -11,20 +11,23 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import lax
-from jax.sharding import PartitionSpec
 
 from replax._src.core import host, jax_compat
 from replax._src.core.frames import user_location
 from replax._src.core.jax_compat import caller_settings
 from replax._src.execution.baton import Turns
 from replax._src.execution.components import Components
+from replax._src.execution.meeting_places import (
+    all_gathered,
+    all_reduced,
+    are_same,
+    lengths_of_all,
+)
 from replax._src.execution.unreduced import Unreduced, require_equal
 from replax._src.replica import scope
-from replax._src.replica.packing import packed
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
-from replax._src.topology import window
-from replax._src.topology.topology import REPLICA_AXIS, Topology
+from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica
 from replax._src.values.handle import is_handle
 from replax._src.values.storage import Leaves
@@ -84,7 +87,7 @@ def run_eagerly(
 
     try:
         results = turns.run(call)
-        require_equal(session.unreduced)
+        require_equal(session.unreduced, topology.agreement)
     except BaseException as error:
         session.undo()
         if isinstance(error, ValueError) and "incompatible devices" in str(error):
@@ -144,6 +147,8 @@ def merged_results(results: Sequence[Any], what: str, topology: Topology) -> Any
 
 def _merged(column: tuple[Any, ...], topology: Topology) -> Any:
     first = column[0]
+    if topology.is_only_local and (host.is_array(first) or host.is_number(first)):
+        return PerReplica.on(column, topology)  # others may have other values
     if all(value is first for value in column):
         return first
     return PerReplica.on(column, topology)
@@ -203,7 +208,7 @@ class _ReplicaRun:
         return self._meet(
             f"all_reduce of {len(values)} arrays",
             list(values),
-            lambda brought: _all_reduced(brought, topology),
+            lambda brought: all_reduced(brought, topology),
         )
 
     def all_gather(self, value: jax.Array, axis: int) -> jax.Array:
@@ -211,15 +216,16 @@ class _ReplicaRun:
         return self._meet(
             f"all_gather along axis {axis}",
             value,
-            lambda brought: _all_gathered(brought, axis, topology),
+            lambda brought: all_gathered(brought, axis, topology),
         )
 
     def reduce_scatter(self, value: jax.Array, axis: int, size: int) -> jax.Array:
         topology = self._session.place.topology
 
         def combine(brought: list[Any]) -> list[jax.Array]:
-            sums = _all_reduced([[array] for array, _ in brought], topology)
-            ends = np.cumsum([length for _, length in brought])
+            sums = all_reduced([[array] for array, _ in brought], topology)
+            lengths = lengths_of_all([length for _, length in brought], topology)
+            ends = np.cumsum(lengths)[list(topology.local_replicas)]
             return [
                 lax.slice_in_dim(total, int(end) - length, int(end), axis=axis)
                 for (total,), end, (_, length) in zip(sums, ends, brought, strict=True)
@@ -230,7 +236,12 @@ class _ReplicaRun:
         )
 
     def gather_total(self, size: int) -> int:
-        return self._meet("all_gather", size, lambda sizes: [sum(sizes)] * len(sizes))
+        topology = self._session.place.topology
+
+        def combine(sizes: list[int]) -> list[int]:
+            return [sum(lengths_of_all(sizes, topology))] * len(sizes)
+
+        return self._meet("all_gather", size, combine)
 
     # --- calls between the replicas ---------------------------------------------
 
@@ -260,8 +271,10 @@ class _ReplicaRun:
     def is_same(self, value: Any) -> bool:
         """Whether all replicas come with an equal value."""
 
+        topology = self._session.place.topology
+
         def combine(brought: list[Any]) -> list[bool]:
-            return [all(other == brought[0] for other in brought)] * len(brought)
+            return [are_same(brought, topology)] * len(brought)
 
         return self._meet("comparing a number", value, combine)
 
@@ -289,73 +302,3 @@ def _part_of(result: Any, index: int) -> Any:
         return leaf
 
     return jax.tree.map(part, result, is_leaf=is_handle)
-
-
-def _psum(operands: Sequence[jax.Array]) -> list[jax.Array]:
-    return list(lax.psum(operands, REPLICA_AXIS))
-
-
-@functools.cache
-def _summing_program(topology: Topology) -> Callable[..., list[jax.Array]]:
-    # Each device holds a value of its own under a sharding that says "replicated":
-    # it enters and leaves without being stacked or sliced.
-    def sums(*operands: jax.Array) -> tuple[list[jax.Array], jax.Array]:
-        total = packed(_psum, operands) if topology.is_cpu else _psum(operands)
-        return total, jnp.zeros((), jnp.int32)
-
-    return jax.jit(
-        jax.shard_map(
-            sums,
-            mesh=topology.mesh,
-            in_specs=PartitionSpec(),
-            out_specs=PartitionSpec(),
-            check_vma=False,
-        )
-    )
-
-
-def _all_reduced(
-    brought: list[list[jax.Array]], topology: Topology
-) -> list[list[jax.Array]]:
-    wholes: list[jax.Array] = []
-    for position, column in enumerate(zip(*brought, strict=True)):
-        if len({(x.dtype, x.shape) for x in column}) > 1:
-            kinds = ", ".join(
-                f"{np.dtype(x.dtype).name}{list(x.shape)}" for x in column
-            )
-            msg = (
-                f"all_reduce of values that differ between replicas: array {position} "
-                f"is {kinds}; sum over the batch axis first, or use "
-                f"all_gather for values of different lengths"
-            )
-            raise ValueError(msg)
-        placed = [
-            host.placed(x, device)
-            for x, device in zip(column, topology.local_devices, strict=True)
-        ]
-        wholes.append(
-            jax.make_array_from_single_device_arrays(
-                placed[0].shape, topology.replicated, placed
-            )
-        )
-    sums, token = _summing_program(topology)(*wholes)
-    if topology.is_cpu:
-        window.admit(token)
-    columns = [[shard.data for shard in total.addressable_shards] for total in sums]
-    return [[c[i] for c in columns] for i in range(len(topology.local_devices))]
-
-
-def _all_gathered(
-    brought: list[jax.Array], axis: int, topology: Topology
-) -> list[jax.Array]:
-    others = {(x.dtype, *x.shape[:axis], *x.shape[axis + 1 :]) for x in brought}
-    if len(others) > 1:
-        kinds = ", ".join(f"{np.dtype(x.dtype).name}{list(x.shape)}" for x in brought)
-        msg = (
-            f"all_gather along axis {axis} of {kinds}; the replicas' values may differ "
-            f"in the length of that axis only"
-        )
-        raise ValueError(msg)
-    home = topology.local_devices[0]
-    whole = jnp.concatenate([jax.device_put(x, home) for x in brought], axis)
-    return [jax.device_put(whole, device) for device in topology.local_devices]

@@ -15,8 +15,10 @@ from replax._src.core.jax_compat import ArrayClass, KeyArrayClass, uncommitted
 from replax._src.execution.body import Body, Output, PerReplicaArgument
 from replax._src.execution.call import Call
 from replax._src.execution.opaque import Classes, Grouping, replay
+from replax._src.execution.promise import promise_of
 from replax._src.replica.randomness import RandomState
 from replax._src.topology import window
+from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica, Spread
 from replax._src.values.storage import Store
@@ -82,6 +84,11 @@ class Program:
             for leaf in body.leaves
         ]
         self._call = self._compiled()
+        self._agreement = self.topology.agreement
+        self._promise = ""
+        if self._agreement is not None:
+            traced = self._call.trace(*self._input_types()).jaxpr
+            self._promise = promise_of(body.name, described, traced)
         self._class_ids: dict[tuple[int, ...], jax.Array] = {}
 
     # --- building ---------------------------------------------------------------
@@ -198,6 +205,8 @@ class Program:
           call: The arguments.
           captured: What the function closes over now.
         """
+        if self._agreement is not None:
+            self._agreement.enter(self._promise)
         outputs = self._call(*self._inputs_now(call, captured))
         if self._has_token:
             window.admit(outputs[-1])
@@ -259,15 +268,12 @@ class Program:
             return (source.stack(self.topology, "a captured value")[0],)
         store: Store = source.variable.store
         if not source.fits:
-            replicated = self.topology.replicated
-            return [jax.device_put(x, replicated) for x in store.first()]
+            return [replicated(x, self.topology) for x in store.first()]
         return store.release() if source.written else store.join()
 
     def _ids_on_device(self, ids: tuple[int, ...]) -> jax.Array:
         if ids not in self._class_ids:
-            self._class_ids[ids] = jax.device_put(
-                np.asarray(ids, np.int32), self.topology.replicated
-            )
+            self._class_ids[ids] = replicated(np.asarray(ids, np.int32), self.topology)
         return self._class_ids[ids]
 
     def _store_moved(self, outputs: Sequence[jax.Array]) -> None:
@@ -345,7 +351,7 @@ def place(value: Any, topology: Topology) -> Any:
     """An array from anywhere, as an input of a program over ``topology``."""
     if isinstance(value, _PLACED):
         if value.committed and value.sharding != topology.replicated:
-            return jax.device_put(value, topology.replicated)
+            return replicated(value, topology)
         return value
     return np.asarray(value)
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from collections.abc import Sequence
 
 import jax
 import numpy as np
 
+from replax._src.cluster.agreement import Agreement, written
 from replax._src.core import host
 from replax._src.values.storage import Leaves
 from replax._src.values.variable import Variable
@@ -30,11 +33,14 @@ class Unreduced:
     where: str
 
 
-def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
+def require_equal(
+    noted: Sequence[Sequence[Unreduced]], agreement: Agreement | None = None
+) -> None:
     """Refuses an eager run whose replicas have assigned different values.
 
     Args:
-      noted: For each replica what it assigned, in order.
+      noted: For each local replica what it assigned, in order.
+      agreement: How to ask the other processes; None if there are none.
     """
     counts = {len(assignments) for assignments in noted}
     for row in zip(*noted, strict=False):
@@ -54,6 +60,33 @@ def require_equal(noted: Sequence[Sequence[Unreduced]]) -> None:
         raise unreduced_error(
             extra.variable.name, extra.where, "only some of the replicas assign it"
         )
+    if agreement is not None and noted[0]:
+        _require_equal_elsewhere(noted[0], agreement)
+
+
+def _require_equal_elsewhere(
+    noted: Sequence[Unreduced], agreement: Agreement
+) -> None:
+    """Compares digests of what this process assigned with those of the others."""
+    kinds = [(u.variable.name, f"{len(u.leaves)} arrays") for u in noted]
+    mine = [_digest(u.leaves) for u in noted]
+    told = agreement.exchange(written("assigning", kinds), json.dumps(mine))
+    for rank, text in enumerate(told):
+        for one, other, assigned in zip(mine, json.loads(text), noted, strict=True):
+            if one != other:
+                raise unreduced_error(
+                    assigned.variable.name,
+                    assigned.where,
+                    f"the replicas of rank {agreement.coordination.rank} and of rank "
+                    f"{rank} differ",
+                )
+
+
+def _digest(leaves: Leaves) -> str:
+    digest = hashlib.blake2b(digest_size=16)
+    for leaf in leaves:
+        digest.update(host.to_numpy(leaf).tobytes())
+    return digest.hexdigest()
 
 
 def _equal(mine: jax.Array, theirs: jax.Array) -> bool:

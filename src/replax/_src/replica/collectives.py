@@ -24,16 +24,20 @@ from jax.interpreters import ad, batching, mlir
 
 from replax._src.core.jax_compat import Primitive, axis_bound, is_lowered_over
 from replax._src.replica import scope
+from replax._src.replica.between_processes import sum_between_processes
 from replax._src.replica.packing import packed
-from replax._src.topology.topology import REPLICA_AXIS
+from replax._src.topology.topology import REPLICA_AXIS, Topology
+from replax._src.topology.wiring import Wiring
 
 __all__ = [
     "COLLECTIVES",
     "Exchange",
     "all_gather_p",
+    "all_reduce",
     "all_reduce_p",
     "reduce_scatter_p",
     "replica_id_p",
+    "summed",
 ]
 
 ShapedArray = jax.core.ShapedArray
@@ -136,8 +140,10 @@ def _lower(
     return rule
 
 
-def _psum(*operands: jax.Array, num_replicas: int) -> list[jax.Array]:
-    del num_replicas
+def _psum(
+    *operands: jax.Array, num_replicas: int, wiring: Wiring | None = None
+) -> list[jax.Array]:
+    del num_replicas, wiring
     return _summed(operands)
 
 
@@ -152,22 +158,42 @@ def _shielded(operand: jax.Array) -> jax.Array:
     return lax.optimization_barrier(operand)
 
 
-def _packed_psum(*operands: jax.Array, num_replicas: int) -> list[jax.Array]:
-    del num_replicas
+def _summed_on_cpu(
+    *operands: jax.Array, num_replicas: int, wiring: Wiring | None = None
+) -> list[jax.Array]:
+    if wiring is not None and wiring.is_composed:
+        shielded = [_shielded(x) for x in operands]
+        return sum_between_processes(shielded, wiring, num_replicas)
     return packed(_summed, operands)
 
 
+def summed(operands: Sequence[jax.Array], topology: Topology) -> list[jax.Array]:
+    """The sums over all replicas, inside of ``shard_map``."""
+    if not topology.is_cpu:
+        return _summed(operands)
+    return _summed_on_cpu(
+        *operands, num_replicas=topology.num_replicas, wiring=topology.wiring
+    )
+
+
+def all_reduce(arrays: Sequence[Any], topology: Topology) -> list[jax.Array]:
+    """The sums over all replicas, wherever the code runs."""
+    return all_reduce_p.bind(
+        *arrays, num_replicas=topology.num_replicas, wiring=topology.wiring
+    )
+
+
 all_reduce_p.def_impl(
-    lambda *operands, num_replicas: _exchange("all_reduce").all_reduce(operands)
+    lambda *operands, **_: _exchange("all_reduce").all_reduce(operands)
 )
 all_reduce_p.def_abstract_eval(
-    lambda *operands, num_replicas: [ShapedArray(x.shape, x.dtype) for x in operands]
+    lambda *operands, **_: [ShapedArray(x.shape, x.dtype) for x in operands]
 )
 ad.primitive_jvps[all_reduce_p] = _all_reduce_jvp
 ad.primitive_transposes[all_reduce_p] = _all_reduce_transpose
 batching.primitive_batchers[all_reduce_p] = _all_reduce_batch
 mlir.register_lowering(all_reduce_p, _lower(_psum))
-mlir.register_lowering(all_reduce_p, _lower(_packed_psum), platform="cpu")
+mlir.register_lowering(all_reduce_p, _lower(_summed_on_cpu), platform="cpu")
 
 
 # --- all_gather and reduce_scatter: each the transpose of the other -------------------

@@ -112,7 +112,7 @@ class ReplicaContext:
             arrays = [_wide(x) for x in arrays]
         count = self.num_replicas_in_sync
         if arrays and not self._topology.is_single:
-            arrays = collectives.all_reduce_p.bind(*arrays, num_replicas=count)
+            arrays = collectives.all_reduce(arrays, self._topology)
         if op is ReduceOp.MEAN:
             arrays = [x / count for x in arrays]
         return treedef.unflatten(arrays)

@@ -52,8 +52,15 @@ class Strategy:
     True
     """
 
-    def __init__(self, topology: Topology, *, is_default: bool = False) -> None:
+    def __init__(
+        self,
+        topology: Topology,
+        *,
+        is_default: bool = False,
+        cluster_resolver: Any = None,
+    ) -> None:
         self._topology = topology
+        self._cluster_resolver = cluster_resolver
         self._place = scope.Place(self, topology, is_default=is_default)
         self._random = RandomState()
         self._extended = StrategyExtended(topology, self.run)
@@ -77,8 +84,8 @@ class Strategy:
 
     @property
     def cluster_resolver(self) -> Any:
-        """What found the cluster; None on a single worker."""
-        return None
+        """What found the cluster; None where nothing looks for one."""
+        return self._cluster_resolver
 
     @property
     def mesh(self) -> jax.sharding.Mesh:
@@ -95,8 +102,12 @@ class Strategy:
         return ReplicaContext(self, self._topology, 0, run)
 
     def __repr__(self) -> str:
-        names = ", ".join(short_name(device) for device in self._topology.devices)
-        return f"{type(self).__name__}({names})"
+        names = ", ".join(short_name(device) for device in self._topology.local_devices)
+        agreement = self._topology.agreement
+        if agreement is None:
+            return f"{type(self).__name__}({names})"
+        group = agreement.coordination
+        return f"{type(self).__name__}({names} of rank {group.rank} of {group.size})"
 
     # --- scope ------------------------------------------------------------------
 

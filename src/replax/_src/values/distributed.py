@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import json
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
@@ -17,8 +18,10 @@ import jax.core
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.cluster.agreement import written
 from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
+from replax._src.replica.scope import HostValueError
 from replax._src.topology.topology import Topology
 from replax._src.values.handle import Handle
 
@@ -175,6 +178,9 @@ class PerReplica(DistributedValues):
                     "its components outside of the function"
                 )
                 raise TypeError(msg)
+            if topology.agreement is not None:
+                msg = "it looks at the components of a per-replica value"
+                raise HostValueError(msg)
             return tuple(self._stacked[i] for i in range(topology.num_replicas))
         parts: list[Any] = []
         for replica, shard in zip(
@@ -289,6 +295,7 @@ class Mirrored(DistributedValues):
 def _stack(
     values: Sequence[Any], topology: Topology, what: str
 ) -> tuple[jax.Array, tuple[Shape, ...]]:
+    """The parts on a leading axis, and the shapes of the parts of all replicas."""
     parts = [host.canonical(value, what) for value in values]
     dtypes = {part.dtype for part in parts}
     ranks = {len(part.shape) for part in parts}
@@ -299,28 +306,50 @@ def _stack(
             f"their dimensions only, so give all replicas one dtype and one rank"
         )
         raise TypeError(msg)
-    shapes = tuple(tuple(part.shape) for part in parts)
-    if host.is_key(parts[0].dtype):
-        numbers, _ = _stack([jax.random.key_data(k) for k in parts], topology, what)
-        how = jax.random.key_impl(parts[0])
-        return jax.random.wrap_key_data(numbers, impl=how), shapes
+    shapes = _shapes_of_all(parts, topology, what)
     common = tuple(max(dims) for dims in zip(*shapes, strict=True))
+    if host.is_key(parts[0].dtype):
+        numbers = [jax.random.key_data(key) for key in parts]
+        width = numbers[0].shape[len(common) :]
+        stacked = _stacked(numbers, (*common, *width), topology)
+        how = jax.random.key_impl(parts[0])
+        return jax.random.wrap_key_data(stacked, impl=how), shapes
+    return _stacked(parts, common, topology), shapes
+
+
+def _shapes_of_all(
+    parts: Sequence[Any], topology: Topology, what: str
+) -> tuple[Shape, ...]:
+    mine = [tuple(part.shape) for part in parts]
+    agreement = topology.agreement
+    if agreement is None:
+        return tuple(mine)
+    dtype, rank = parts[0].dtype, len(mine[0])
+    kind = written(f"taking {what}", [("", f"{dtype} of {rank} dimensions")])
+    if rank == 0:
+        agreement.enter(kind)
+        return ((),) * topology.num_replicas
+    told = agreement.exchange(kind, json.dumps(mine))
+    return tuple(tuple(shape) for text in told for shape in json.loads(text))
+
+
+def _stacked(parts: Sequence[Any], common: Shape, topology: Topology) -> Any:
     if any(isinstance(part, jax.core.Tracer) for part in parts):
-        padded = [_padded(part, common, jnp) for part in parts]
-        return jnp.stack(padded), shapes
+        return jnp.stack([_padded(part, common, jnp) for part in parts])
     if all(isinstance(part, np.ndarray) for part in parts):
         rows = np.stack([_padded(part, common, np) for part in parts])
-        return jax.device_put(rows, topology.stacked), shapes
+        if topology.agreement is None:
+            return jax.device_put(rows, topology.stacked)
+        parts = list(rows)
     shards: list[jax.Array] = []
     # Values that are known while a function is traced stay known.
     with jax.ensure_compile_time_eval():
         for part, device in zip(parts, topology.local_devices, strict=True):
             placed = host.placed(part, device)
             shards.append(host.row(_padded(placed, common, jnp)))
-        stacked = jax.make_array_from_single_device_arrays(
+        return jax.make_array_from_single_device_arrays(
             (topology.num_replicas, *common), topology.stacked, shards
         )
-    return stacked, shapes
 
 
 def _padded(part: Any, shape: Shape, numpy: Any) -> Any:

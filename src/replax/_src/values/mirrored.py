@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from replax._src.core import host
 from replax._src.replica import collectives, scope
+from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues
 from replax._src.values.storage import Leaves
 from replax._src.values.variable import Update, Variable, updated
@@ -53,9 +54,9 @@ class MirroredVariable(Variable, DistributedValues):
         if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             first = place.replica.replica_id_in_sync_group == 0
             kept = [jnp.where(first, x, jnp.zeros_like(x)) for x in leaves]
-            return _summed(kept, count)
+            return _summed(kept, place.topology)
         if self._aggregation is VariableAggregation.MEAN:
-            return tuple(x / count for x in _summed(leaves, count))
+            return tuple(x / count for x in _summed(leaves, place.topology))
         if host.is_number(value) and _is_same(value, place):
             msg = (
                 f"{verb}({value!r}) of variable {self._name!r} by {count} replicas, "
@@ -64,7 +65,7 @@ class MirroredVariable(Variable, DistributedValues):
                 f"outside of the step to do it once"
             )
             raise ValueError(msg)
-        return _summed(leaves, count)
+        return _summed(leaves, place.topology)
 
     def _check_unreduced(self, leaves: Leaves, place: scope.Place) -> None:
         if place.may_diverge:
@@ -84,8 +85,8 @@ def _is_same(number: Any, place: scope.Place) -> bool:
     return place.exchange is None or place.exchange.is_same(number)
 
 
-def _summed(leaves: Any, count: int) -> Leaves:
+def _summed(leaves: Any, topology: Topology) -> Leaves:
     arrays = [jnp.asarray(x) for x in leaves]
     counted = [x.astype(jnp.int32) if x.dtype == jnp.bool_ else x for x in arrays]
-    summed = collectives.all_reduce_p.bind(*counted, num_replicas=count)
+    summed = collectives.all_reduce(counted, topology)
     return tuple(s.astype(x.dtype) for s, x in zip(summed, arrays, strict=True))

@@ -14,6 +14,7 @@ import jax
 import jax.numpy as jnp
 
 from replax._src.core import host, jax_compat
+from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 
 __all__ = ["Store"]
@@ -53,7 +54,7 @@ class Store:
         """Gives every replica a copy of ``leaves``."""
         topology = self.topology
         if not self.stacked:
-            self.whole = tuple(jax.device_put(x, topology.replicated) for x in leaves)
+            self.whole = tuple(replicated(x, topology) for x in leaves)
             self.exposed = True  # device_put may hand back the caller's own buffer
             return
         self._parts = [
@@ -88,7 +89,7 @@ class Store:
     def release(self) -> Leaves:
         """The whole leaves for a program that may reuse their memory."""
         if self.exposed:
-            self.whole = tuple(_copied(x) for x in self.join())
+            self.whole = tuple(self._copied(x) for x in self.join())
             self.exposed = False
         return self.join()
 
@@ -134,6 +135,11 @@ class Store:
             (topology.num_replicas, *shape), topology.stacked, rows
         )
 
-
-def _copied(leaf: jax.Array) -> jax.Array:
-    return jnp.array(leaf, copy=True)
+    def _copied(self, leaf: jax.Array) -> jax.Array:
+        if self.topology.agreement is None:
+            return jnp.array(leaf, copy=True)
+        # Each process copies what it has: nobody need wait for the others.
+        copies = [jnp.array(s.data, copy=True) for s in leaf.addressable_shards]
+        return jax.make_array_from_single_device_arrays(
+            leaf.shape, leaf.sharding, copies
+        )

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any, final
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.cluster.agreement import Agreement, written
 from replax._src.core import jax_compat
 from replax._src.replica import collectives, scope
+from replax._src.replica.scope import HostValueError
+from replax._src.topology import window
+from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues
 from replax._src.values.storage import Leaves
 from replax._src.values.variable import Update, Variable, replaced, updated
@@ -30,6 +36,9 @@ class SyncOnReadVariable(Variable, DistributedValues):
         frame = scope.current_frame()
         if frame is not None:
             rows = self._rows(frame)
+            if self.topology.agreement is not None:
+                msg = f"it looks at the replicas' values of variable {self.name!r}"
+                raise HostValueError(msg)
             return tuple(
                 self._treedef.unflatten([x[i] for x in rows])
                 for i in range(self.topology.num_replicas)
@@ -60,29 +69,39 @@ class SyncOnReadVariable(Variable, DistributedValues):
         )
 
     def _seen_across(self) -> Leaves:
+        if self.topology.agreement is not None:
+            return self._seen_across_processes(self.topology.agreement)
         parts = self._store.parts()
         home = self.topology.local_devices[0]
         columns = zip(*parts, strict=True)
         stacks = [jnp.stack([jax.device_put(x, home) for x in c]) for c in columns]
         return tuple(jax_compat.uncommitted(self._together(x)) for x in stacks)
 
+    def _seen_across_processes(self, agreement: Agreement) -> Leaves:
+        self._require_one_value()
+        kinds = [(self.name, f"{s.dtype}{list(s.shape)}") for s in self.specs]
+        agreement.enter(written("reading a variable that is local in steps", kinds))
+        wholes, token = _reading_program(self._aggregation, self.topology)(
+            self._store.join()
+        )
+        if self.topology.is_cpu:
+            window.admit(token)
+        return tuple(jax_compat.uncommitted(x.addressable_data(0)) for x in wholes)
+
     def _together(self, rows: jax.Array) -> jax.Array:
         """One value from the replicas' values, stacked on a leading axis."""
-        match self._aggregation:
-            case VariableAggregation.SUM:
-                return rows.sum(0, dtype=rows.dtype)
-            case VariableAggregation.MEAN:
-                return rows.mean(0)
-            case VariableAggregation.ONLY_FIRST_REPLICA:
-                return rows[0]
-            case VariableAggregation.NONE:
-                msg = (
-                    f"variable {self._name!r} has a value on each replica and no "
-                    f"aggregation, so it has no one value outside of a step; give it "
-                    f"aggregation=SUM, MEAN or ONLY_FIRST_REPLICA, or look at the "
-                    f"parts with strategy.experimental_local_results(variable)"
-                )
-                raise ValueError(msg)
+        self._require_one_value()
+        return _joined(rows, self._aggregation)
+
+    def _require_one_value(self) -> None:
+        if self._aggregation is VariableAggregation.NONE:
+            msg = (
+                f"variable {self._name!r} has a value on each replica and no "
+                f"aggregation, so it has no one value outside of a step; give it "
+                f"aggregation=SUM, MEAN or ONLY_FIRST_REPLICA, or look at the "
+                f"parts with strategy.experimental_local_results(variable)"
+            )
+            raise ValueError(msg)
 
     # --- writing ----------------------------------------------------------------
 
@@ -128,6 +147,23 @@ class SyncOnReadVariable(Variable, DistributedValues):
 
     def __repr__(self) -> str:
         return self._shown_by_replica()
+
+
+def _joined(rows: jax.Array, aggregation: VariableAggregation) -> jax.Array:
+    if aggregation is VariableAggregation.SUM:
+        return rows.sum(0, dtype=rows.dtype)
+    return rows.mean(0) if aggregation is VariableAggregation.MEAN else rows[0]
+
+
+@functools.cache
+def _reading_program(
+    aggregation: VariableAggregation, topology: Topology
+) -> Callable[[Leaves], tuple[Leaves, jax.Array]]:
+    def read(wholes: Leaves) -> tuple[Leaves, jax.Array]:
+        values = tuple(_joined(rows, aggregation) for rows in wholes)
+        return values, jnp.zeros((), jnp.int32)
+
+    return jax.jit(read, out_shardings=topology.replicated)
 
 
 def _shares(leaf: Any, count: int, *, summed: bool) -> jax.Array:

@@ -20,6 +20,7 @@ from replax._src.core import host, jax_compat
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
 from replax._src.values import create
+from replax._src.values.from_first import from_first_process
 from replax._src.values.handle import Handle
 from replax._src.values.operators import ArrayOperators
 from replax._src.values.storage import Leaves, Store
@@ -100,8 +101,12 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         self._aggregation = recipe.aggregation
         self._owned = recipe.owned
         self._store = Store(topology, parts_differ=cls._parts_differ)
-        self._store.fill(recipe.leaves)
+        self.initialise(recipe.leaves)
         return self
+
+    def initialise(self, leaves: Leaves) -> None:
+        """Takes a first value; with several processes, that of the first one."""
+        self._store.fill(from_first_process(leaves, self.topology, self._name))
 
     _parts_differ = False
     _treedef: jax.tree_util.PyTreeDef

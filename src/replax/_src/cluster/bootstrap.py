@@ -1,0 +1,121 @@
+"""Joining the group of processes: ``jax.distributed`` is initialised here, once."""
+
+from __future__ import annotations
+
+import threading
+import jax
+
+from replax._src.cluster.agreement import Agreement
+from replax._src.cluster.coordination import Coordination
+from replax._src.cluster.group import Group
+from replax._src.core import jax_compat
+from replax._src.core.errors import DeadlineExceededError, UnavailableError
+
+__all__ = ["join"]
+
+# How long the processes of a group may take to start. Schedulers start them minutes
+# apart when machines have to be found first.
+START_TIMEOUT = 600
+
+
+class _Joined:
+    group: Group | None = None
+    agreement: Agreement | None = None
+
+
+_lock = threading.Lock()
+
+
+def join(group: Group) -> Agreement:
+    """Makes this process a member of ``group``; once, before devices are opened.
+
+    Args:
+      group: Who takes part, and which of them this process is.
+
+    Returns:
+      How the processes agree on what they do together. Joining the same group again
+      gives the same one.
+    """
+    with _lock:
+        if _Joined.agreement is None:
+            _initialise(group)
+            coordination = Coordination.of_process()
+            assert coordination is not None
+            _Joined.agreement = Agreement(coordination)
+        elif _Joined.group is not None and _place(_Joined.group) != _place(group):
+            msg = (
+                f"this process has joined {_described(_Joined.group)}, and is now to "
+                f"be of {_described(group)}; a process belongs to one group for as "
+                f"long as it lives, so start another process for the other group"
+            )
+            raise RuntimeError(msg)
+        _Joined.group = group
+        return _Joined.agreement
+
+
+def _initialise(group: Group) -> None:
+    if jax_compat.distributed_client() is not None:
+        _require_joined_as(group)
+        return
+    if jax_compat.backends_are_initialized():
+        msg = (
+            f"this process is to be {_described(group)}, but JAX has opened its "
+            f"devices already, after which they cannot be joined with those of other "
+            f"processes; create the MultiWorkerMirroredStrategy before the first "
+            f"array, variable and other strategy is made and before devices are "
+            f"listed: move the line that creates it to the top of the program"
+        )
+        raise RuntimeError(msg)
+    _choose_collectives()
+    try:
+        jax.distributed.initialize(
+            coordinator_address=group.coordinator_address,
+            num_processes=group.num_processes,
+            process_id=group.process_id,
+            # Which processes there are is known; nothing is left to be detected.
+            cluster_detection_method="deactivate",
+            initialization_timeout=START_TIMEOUT,
+        )
+    except RuntimeError as error:
+        raise _not_joined(group, error) from error
+
+
+def _choose_collectives() -> None:
+    """Lets CPU devices reach those of other processes, unless it was chosen how."""
+    if jax_compat.setting("jax_cpu_collectives_implementation") is None:
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+
+
+def _require_joined_as(group: Group) -> None:
+    """Accepts a group that the program has joined by itself, if it is this one."""
+    rank_and_size = jax_compat.distributed_rank_and_size()
+    if rank_and_size != (group.process_id, group.num_processes):
+        rank, size = rank_and_size
+        msg = (
+            f"jax.distributed.initialize was called as process {rank} of {size}, but "
+            f"the cluster says that this is {_described(group)}; leave the call out, "
+            f"the strategy makes it"
+        )
+        raise RuntimeError(msg)
+
+
+def _not_joined(group: Group, error: Exception) -> Exception:
+    what = f"{_described(group)} could not join at {group.coordinator_address}"
+    if "DEADLINE_EXCEEDED" in str(error):
+        msg = (
+            f"{what} within {START_TIMEOUT} s; check that all {group.num_processes} "
+            f"processes are started and that process 0 can be reached there: {error}"
+        )
+        return DeadlineExceededError(msg)
+    return UnavailableError(f"{what}: {error}")
+
+
+def _place(group: Group) -> tuple[str | None, int, int]:
+    return group.coordinator_address, group.num_processes, group.process_id
+
+
+def _described(group: Group) -> str:
+    return (
+        f"process {group.process_id} of {group.num_processes} "
+        f"({group.task_type} {group.task_id})"
+    )

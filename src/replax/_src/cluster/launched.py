@@ -1,0 +1,80 @@
+"""Processes that a launcher has numbered, such as torchrun."""
+
+from __future__ import annotations
+
+from replax._src.cluster.addresses import host_of, is_loopback
+from replax._src.cluster.group import Group
+from replax._src.cluster.resolver import ClusterResolver, address_of_master
+from replax._src.cluster.spec import ClusterSpec
+from replax._src.core.errors import InvalidArgumentError
+
+__all__ = ["LaunchedClusterResolver"]
+
+
+class LaunchedClusterResolver(ClusterResolver):
+    """Workers of which only the number is known, and the address of the first.
+
+    Args:
+      coordinator: The address of worker 0.
+      num_workers: How many workers there are.
+      task_id: Which of them this is.
+      local_id: Which of those on its machine this is, if known.
+      workers_here: How many there are on its machine, if known.
+      source: The variable that has the coordinator's host, for errors.
+    """
+
+    def __init__(
+        self,
+        coordinator: str,
+        num_workers: int,
+        task_id: int,
+        *,
+        local_id: int | None = None,
+        workers_here: int | None = None,
+        source: str,
+    ) -> None:
+        self._coordinator = coordinator
+        self._num_workers = num_workers
+        self._local_id = local_id
+        self._workers_here = workers_here
+        self._variable = source
+        self._task_type = "worker"
+        self._task_id = task_id
+
+    def cluster_spec(self) -> ClusterSpec:
+        """The workers whose addresses are known: the first."""
+        return ClusterSpec({"worker": {0: self._coordinator}})
+
+    def master(
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+    ) -> str:
+        """The address of worker 0, which is the one that is known."""
+        address = self.cluster_spec().task_address(task_type or "worker", task_id or 0)
+        return address_of_master(address, rpc_layer or self._rpc_layer)
+
+    def process_group(self) -> Group:
+        """The processes that the launcher has started."""
+        if self._num_workers <= 1:
+            return Group.by_itself(self.task_type, self.task_id)
+        host = host_of(self._coordinator) or ""
+        here = self._workers_here
+        if is_loopback(host) and here is not None and here < self._num_workers:
+            msg = (
+                f"{self._variable} is {host!r}, which means another machine on each "
+                f"machine, and {self._num_workers - here} of the {self._num_workers} "
+                f"processes run on others; set it to the name or the IP address of the "
+                f"machine of process 0"
+            )
+            raise InvalidArgumentError(msg)
+        return Group(
+            self._coordinator,
+            self._num_workers,
+            self.task_id or 0,
+            self.task_type,
+            self.task_id,
+            self._local_id,
+            (self._coordinator,),
+        )
