@@ -28,6 +28,7 @@ AREAS = frozenset(
         "scope",
         "specs",
         "tfdata",
+        "v1",
         "variables",
     }
 )
@@ -36,7 +37,6 @@ WORKERS = "needs strategies for several workers"
 
 AREAS_TO_COME = {
     "resolvers": "needs cluster resolvers",
-    "v1": "needs replax.compat.v1",
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+
 import jax
 
 from replax._src.cluster.agreement import Agreement

@@ -270,7 +270,6 @@ class _ReplicaRun:
 
     def is_same(self, value: Any) -> bool:
         """Whether all replicas come with an equal value."""
-
         topology = self._session.place.topology
 
         def combine(brought: list[Any]) -> list[bool]:
