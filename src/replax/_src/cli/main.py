@@ -9,7 +9,7 @@ import click
 __all__ = ["main"]
 
 # Each module has a click command of the same name.
-_COMMANDS: dict[str, str] = {}
+_COMMANDS = {"migrate": "replax._src.cli.migrate"}
 
 
 class _Commands(click.Group):
