@@ -23,6 +23,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from replax._src.cluster.coordination import Coordination
+from replax._src.cluster.watchdog import Watchdog
 from replax._src.core.errors import (
     DeadlineExceededError,
     InvalidArgumentError,
@@ -64,11 +65,13 @@ class Agreement:
     Attributes:
       coordination: How the processes talk.
       timeout: How many seconds a peer is waited for.
+      watchdog: Sees to it that no process waits for others for ever.
     """
 
     def __init__(self, coordination: Coordination) -> None:
         self.coordination = coordination
         self.timeout = _TIMEOUT
+        self.watchdog = Watchdog(coordination, lambda: self._number)
         self._number = 0
         self._agreed: set[str] = set()
         self._done: dict[int, str] = {}
@@ -106,6 +109,7 @@ class Agreement:
         if self._failure is not None:
             raise self._failure
         self._number += 1
+        self.watchdog.require_present(self._number)
         self._done[self._number] = what
         self._done.pop(self._number - _REMEMBERED, None)
         return self._number
@@ -151,8 +155,8 @@ class Agreement:
         msg = (
             f"rank {self.coordination.rank} waited {self.timeout:g} s at {_read(what)} "
             f"for rank {peer}, which did not come there; all processes have to run the "
-            f"same steps, so look at what rank {peer} is doing, or allow more time with "
-            f"CommunicationOptions(timeout_seconds=...)"
+            f"same steps, so look at what rank {peer} is doing, or allow more time "
+            f"with CommunicationOptions(timeout_seconds=...)"
         )
         return DeadlineExceededError(msg)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 
 import jax
@@ -9,6 +10,7 @@ import jax
 from replax._src.cluster.agreement import Agreement
 from replax._src.cluster.coordination import Coordination
 from replax._src.cluster.group import Group
+from replax._src.cluster.watchdog import timeout_of
 from replax._src.core import jax_compat
 from replax._src.core.errors import DeadlineExceededError, UnavailableError
 
@@ -39,10 +41,12 @@ def join(group: Group) -> Agreement:
     """
     with _lock:
         if _Joined.agreement is None:
+            stall_timeout = timeout_of(os.environ)
             _initialise(group)
             coordination = Coordination.of_process()
             assert coordination is not None
             _Joined.agreement = Agreement(coordination)
+            _Joined.agreement.watchdog.start(stall_timeout)
         elif _Joined.group is not None and _place(_Joined.group) != _place(group):
             msg = (
                 f"this process has joined {_described(_Joined.group)}, and is now to "

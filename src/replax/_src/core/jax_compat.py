@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ import jax
 
 # `jax.extend` has these in public, but importing it takes a twentieth of the time that
 # importing all of JAX takes.
+from jax._src import compiler as _compiler
 from jax._src import config as _config
 from jax._src import core as _core
 from jax._src import distributed as _distributed
@@ -38,6 +40,7 @@ __all__ = [
     "Literal",
     "Primitive",
     "Var",
+    "abandon_distributed",
     "axis_bound",
     "backends_are_initialized",
     "bind_eqn",
@@ -46,6 +49,7 @@ __all__ = [
     "distributed_client",
     "distributed_rank_and_size",
     "eqn_location",
+    "is_compiling",
     "is_lowered_over",
     "is_recording_on",
     "is_staging",
@@ -87,6 +91,31 @@ def distributed_rank_and_size() -> tuple[int, int]:
     """Which process of its group this is, and how many there are."""
     state = _distributed.global_state
     return state.process_id, state.num_processes
+
+
+# What was given up is never destroyed: that could wait for processes that are gone.
+_abandoned: list[Any] = []
+
+
+def abandon_distributed() -> None:
+    """Lets this process end without waiting for the others of its group.
+
+    JAX would wait in a barrier for those that are gone, and then abort.
+    """
+    state = _distributed.global_state
+    _abandoned.extend([state.preemption_sync_manager, state.client, state.service])
+    state.preemption_sync_manager = state.client = state.service = None
+
+
+def is_compiling() -> bool:
+    """Whether XLA compiles a program, in any thread of this process."""
+    for frame in sys._current_frames().values():  # pyright: ignore[reportPrivateUsage]  # it is documented
+        at = frame
+        while at is not None:
+            if at.f_code.co_filename == _compiler.__file__:
+                return True
+            at = at.f_back
+    return False
 
 
 def uncommitted(array: jax.Array) -> jax.Array:

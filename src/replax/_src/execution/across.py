@@ -158,12 +158,17 @@ def _joined_now(value: PerReplica, joining: _Joining, topology: Topology) -> Any
     groups = tuple(dict.fromkeys(shapes))
     counts = tuple(shapes.count(shape) for shape in groups)
     ids = tuple(groups.index(shape) for shape in shapes)
-    if topology.agreement is not None:
-        kinds = [("", f"{stacked.dtype}{list(shape)}") for shape in shapes]
-        topology.agreement.enter(written(f"bringing together by {joining}", kinds))
-    result, token = _program(joining, groups, counts, ids, topology)(stacked)
-    if topology.is_cpu:
-        window.admit(token)
+    with topology.meeting():
+        if topology.agreement is not None:
+            kinds = [("", f"{stacked.dtype}{list(shape)}") for shape in shapes]
+            topology.agreement.enter(written(f"bringing together by {joining}", kinds))
+        result, token = _program(joining, groups, counts, ids, topology)(stacked)
+        if topology.is_cpu:
+            window.admit(token)
+            if topology.agreement is not None:
+                # If a process is gone, that is to be said here, and not by what reads
+                # the result.
+                token.block_until_ready()
     return jax_compat.uncommitted(result.addressable_data(0))
 
 

@@ -86,8 +86,9 @@ def run_eagerly(
             return function(*my_args, **my_kwargs)
 
     try:
-        results = turns.run(call)
-        require_equal(session.unreduced, topology.agreement)
+        with topology.step():
+            results = turns.run(call)
+            require_equal(session.unreduced, topology.agreement)
     except BaseException as error:
         session.undo()
         if isinstance(error, ValueError) and "incompatible devices" in str(error):

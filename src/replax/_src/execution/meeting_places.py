@@ -64,7 +64,9 @@ def all_reduced(
         )
     if topology.agreement is not None:
         leaves = [(f"array {i}", _kind(x)) for i, x in enumerate(wholes)]
-        topology.agreement.enter(written("all_reduce", leaves))
+        # Also where this was done before: what an eager step does next is not known
+        # before it is done, and its Python takes far longer than asking.
+        topology.agreement.exchange(written("all_reduce", leaves), "")
     sums, token = _summing_program(topology)(*wholes)
     if topology.is_cpu:
         window.admit(token)

@@ -85,6 +85,7 @@ class Program:
         ]
         self._call = self._compiled()
         self._agreement = self.topology.agreement
+        self._step = self.topology.step()
         self._promise = ""
         if self._agreement is not None:
             traced = self._call.trace(*self._input_types()).jaxpr
@@ -205,11 +206,12 @@ class Program:
           call: The arguments.
           captured: What the function closes over now.
         """
-        if self._agreement is not None:
-            self._agreement.enter(self._promise)
-        outputs = self._call(*self._inputs_now(call, captured))
-        if self._has_token:
-            window.admit(outputs[-1])
+        with self._step:
+            if self._agreement is not None:
+                self._agreement.enter(self._promise)
+            outputs = self._call(*self._inputs_now(call, captured))
+            if self._has_token:
+                window.admit(outputs[-1])
         return self._taken_apart(outputs, call.grouping.ids)
 
     # What follows runs at every step: calls that can be left out are left out.

@@ -64,9 +64,7 @@ def require_equal(
         _require_equal_elsewhere(noted[0], agreement)
 
 
-def _require_equal_elsewhere(
-    noted: Sequence[Unreduced], agreement: Agreement
-) -> None:
+def _require_equal_elsewhere(noted: Sequence[Unreduced], agreement: Agreement) -> None:
     """Compares digests of what this process assigned with those of the others."""
     kinds = [(u.variable.name, f"{len(u.leaves)} arrays") for u in noted]
     mine = [_digest(u.leaves) for u in noted]

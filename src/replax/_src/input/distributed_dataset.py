@@ -6,6 +6,7 @@ import weakref
 from collections.abc import Sequence
 from typing import Any
 
+from replax._src.cluster.beacon import INPUT
 from replax._src.core.errors import OutOfRangeError
 from replax._src.dataset.iterator import Run
 from replax._src.dataset.node import INFINITE, UNKNOWN, Node
@@ -145,7 +146,8 @@ class DistributedIterator:
             self._shelf = Shelf(self._feed, self._steps_ahead, bytes_limit=AHEAD_BYTES)
             self._finalizer.detach()
             self._finalizer = weakref.finalize(self, self._shelf.stop)
-        found = self._shelf.get()
+        with self._place.topology.phase(INPUT):
+            found = self._shelf.get()
         if found is None:
             raise StopIteration
         return found[0].value

@@ -112,6 +112,7 @@ def _of_group(group: Group, options: CommunicationOptions) -> Topology:
     agreement = join(group)
     if options.timeout_seconds is not None:
         agreement.timeout = options.timeout_seconds
+        agreement.watchdog.timeout = options.timeout_seconds
     topology = Topology.of_processes(agreement, options.bytes_per_pack)
     if topology.is_cpu and options.implementation is CommunicationImplementation.NCCL:
         msg = (

@@ -125,7 +125,7 @@ class Strategy:
         if self._place.is_default:
             yield self  # it is current already: nothing changes
             return
-        with scope.enter(self._place):
+        with scope.enter(self._place), self._topology.meeting():
             yield self
 
     def _require_enterable(self, what: str) -> None:

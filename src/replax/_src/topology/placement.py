@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 
+from replax._src.core.jax_compat import KeyArrayClass
 from replax._src.topology.topology import Topology
 
 __all__ = ["replicated"]
@@ -19,7 +20,7 @@ def replicated(array: Any, topology: Topology) -> jax.Array:
     """
     if topology.agreement is None:
         return jax.device_put(array, topology.replicated)
-    if jax.dtypes.issubdtype(array.dtype, jax.dtypes.prng_key):
+    if isinstance(array, KeyArrayClass):
         numbers = replicated(jax.random.key_data(array), topology)
         return jax.random.wrap_key_data(numbers, impl=jax.random.key_impl(array))
     copies = [jax.device_put(array, device) for device in topology.local_devices]

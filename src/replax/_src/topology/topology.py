@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import dataclasses
 import functools
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec, SingleDeviceSharding
 
 from replax._src.cluster.agreement import Agreement
+from replax._src.cluster.phases import Meeting, Phase, Step
 from replax._src.core import jax_compat
 from replax._src.core.errors import InvalidArgumentError
 from replax._src.topology.wiring import Wiring
@@ -20,6 +22,8 @@ __all__ = ["REPLICA_AXIS", "Topology"]
 
 # The mesh axis along which replicas lie; `jax.lax` collectives may name it too.
 REPLICA_AXIS = "replica"
+
+_ALONE = contextlib.nullcontext()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +85,20 @@ class Topology:
         return _of_device(
             chosen if isinstance(chosen, jax.Device) else jax.local_devices()[0]
         )
+
+    def step(self) -> contextlib.AbstractContextManager[None]:
+        """What steps of all processes are run in, so that all see how far each is."""
+        return _ALONE if self.agreement is None else Step(self.agreement.watchdog)
+
+    def phase(self, name: str) -> contextlib.AbstractContextManager[None]:
+        """What else takes its time is done in, such as ``"input"``."""
+        if self.agreement is None:
+            return _ALONE
+        return Phase(self.agreement.watchdog, name)
+
+    def meeting(self) -> contextlib.AbstractContextManager[None]:
+        """What other operations of all processes are done in."""
+        return _ALONE if self.agreement is None else Meeting(self.agreement.watchdog)
 
     @functools.cached_property
     def num_replicas(self) -> int:

@@ -1,7 +1,7 @@
 """The program of a worker process.
 
-It imports nothing of Replax but the wire: a worker is there for the functions of a
-user, and imports JAX if they do (see worker.py for how it is loaded).
+It imports nothing of Replax that would import JAX: a worker is there for the functions
+of a user, and imports JAX if they do (see worker.py for how it is loaded).
 
 One thread takes a task, runs it and answers, and then takes the next one. It never has
 to send in order to be able to receive or the other way round, for the pool has a thread
@@ -17,8 +17,6 @@ import os
 import signal
 import socket
 import sys
-import threading
-import traceback
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,11 +26,12 @@ from replax._src.dataset.workers.wire import (
     UNREADABLE,
     UNSENDABLE,
     Message,
-    Raised,
     Wire,
     dumps,
     pack,
 )
+from replax._src.processes.lifeline import end_with_parent
+from replax._src.processes.raised import describe
 
 __all__ = ["main"]
 
@@ -50,8 +49,8 @@ def main(connection: int, lifeline: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     end = socket.socket(fileno=connection)
-    _keep_to_ourselves(end, lifeline)
-    _end_with_parent(lifeline)
+    _keep_to_ourselves(end)
+    end_with_parent(lifeline)
     for stream in (sys.stdout, sys.stderr):
         # What a function prints is to be seen when it has, and not be lost with us.
         if isinstance(stream, io.TextIOWrapper):
@@ -61,31 +60,13 @@ def main(connection: int, lifeline: int) -> None:
         _serve(Wire(end))
 
 
-def _keep_to_ourselves(end: socket.socket, lifeline: int) -> None:
-    """Keeps the descriptors from processes that a function may start.
+def _keep_to_ourselves(end: socket.socket) -> None:
+    """Keeps the connection from processes that a function may start.
 
     Such a process would look to the parent like the worker, after that has died.
     """
-    for descriptor in (end.fileno(), lifeline):
-        os.set_inheritable(descriptor, False)  # noqa: FBT003  # it has no name
+    os.set_inheritable(end.fileno(), False)  # noqa: FBT003  # it has no name
     os.register_at_fork(after_in_child=end.close)
-
-
-def _end_with_parent(lifeline: int) -> None:
-    def wait() -> None:
-        os.read(lifeline, 1)
-        os._exit(1)
-
-    if sys.platform == "linux":
-        # The thread needs the interpreter, which native code may hold on to for ever.
-        # Nobody catches SIGIO, so the system itself ends the process by it. (A
-        # PR_SET_PDEATHSIG would come when the *thread* ends that started the worker.)
-        import fcntl  # noqa: PLC0415  # where it is used
-
-        fcntl.fcntl(lifeline, fcntl.F_SETOWN, os.getpid())
-        flags = fcntl.fcntl(lifeline, fcntl.F_GETFL)
-        fcntl.fcntl(lifeline, fcntl.F_SETFL, flags | os.O_ASYNC)
-    threading.Thread(target=wait, name="replax-lifeline", daemon=True).start()
 
 
 def _serve(wire: Wire) -> None:
@@ -99,7 +80,7 @@ def _serve(wire: Wire) -> None:
     try:
         functions = packed.value()
     except Exception as error:  # noqa: BLE001  # raised in the parent, for each task
-        failure = _describe(error, "function").body()
+        failure = describe(error, dumps, "function").body()
     while (task := wire.receive()) is not None:
         if failure is None:
             wire.send(_answer(functions, task))
@@ -114,28 +95,14 @@ def _answer(functions: Sequence[Callable[[Any], Any]], task: Message) -> Message
     try:
         argument = task.value()
     except Exception as error:  # noqa: BLE001  # raised in the parent
-        return Message(number, UNREADABLE, _describe(error, "argument").body(), [])
+        return Message(
+            number, UNREADABLE, describe(error, dumps, "argument").body(), []
+        )
     try:
         result = functions[task.kind](argument)
     except BaseException as error:  # noqa: BLE001  # raised in the parent
-        return Message(number, RAISED, _describe(error).body(), [])
+        return Message(number, RAISED, describe(error, dumps).body(), [])
     try:
         return pack(number, RESULT, result)
     except Exception as error:  # noqa: BLE001  # raised in the parent
-        return Message(number, UNSENDABLE, _describe(error).body(), [])
-
-
-def _describe(error: BaseException, stage: str = "") -> Raised:
-    try:
-        text = str(error)
-    except Exception:  # noqa: BLE001  # of a user's class
-        text = "<no text: its __str__ raises>"
-    # The first frame is ours.
-    frames = error.__traceback__.tb_next if error.__traceback__ is not None else None
-    lines = traceback.format_exception(type(error), error, frames)
-    pickled = None
-    if isinstance(error, Exception):
-        # Others, such as SystemExit, are for this process.
-        with contextlib.suppress(Exception):
-            pickled = dumps(error)
-    return Raised(type(error).__qualname__, text, "".join(lines), pickled, stage)
+        return Message(number, UNSENDABLE, describe(error, dumps).body(), [])

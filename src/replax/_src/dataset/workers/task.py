@@ -6,7 +6,6 @@ import concurrent.futures
 import contextlib
 import dataclasses
 import functools
-import pickle
 from collections.abc import Callable
 from typing import Any
 
@@ -18,10 +17,10 @@ from replax._src.dataset.workers.wire import (
     UNREADABLE,
     UNSENDABLE,
     Message,
-    Raised,
     Reducers,
     pack,
 )
+from replax._src.processes.raised import Raised
 
 __all__ = ["REDUCERS", "Task", "name_of"]
 
@@ -105,7 +104,7 @@ class Task:
             ) from error
 
     def _error(self, message: Message, pid: int) -> BaseException:
-        raised = Raised(*pickle.loads(message.body))  # noqa: S301  # from our worker
+        raised = Raised.of_body(message.body)
         what = f"{raised.name}: {raised.text}"
         if message.kind == UNSENDABLE:
             error: BaseException = TypeError(
@@ -117,22 +116,14 @@ class Task:
                 f"{of}{self} cannot be rebuilt in a worker process ({what}); {_INSTEAD}"
             )
         else:
-            error = self._rebuilt(raised, what)
+            error = raised.rebuilt() or RuntimeError(
+                f"{self} raised in its worker process {what}"
+            )
         error.add_note(
             f"The traceback of worker process {pid}, at {self}:\n\n"
             f"{raised.traceback.rstrip()}"
         )
         return error
-
-    def _rebuilt(self, raised: Raised, what: str) -> BaseException:
-        if raised.pickled is not None:
-            # Not all exceptions can be made again from their arguments.
-            with contextlib.suppress(Exception):
-                error = pickle.loads(raised.pickled)  # noqa: S301  # from our worker
-                same = type(error).__qualname__ == raised.name
-                if same and isinstance(error, Exception):
-                    return error
-        return RuntimeError(f"{self} raised in its worker process {what}")
 
     def __str__(self) -> str:
         return f"task {self.number} (function {self.name})"

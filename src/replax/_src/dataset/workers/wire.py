@@ -29,7 +29,6 @@ __all__ = [
     "UNREADABLE",
     "UNSENDABLE",
     "Message",
-    "Raised",
     "Reducers",
     "Wire",
     "dumps",
@@ -78,30 +77,6 @@ class Message:
     def value(self) -> Any:
         """The value, made anew; its arrays use the memory of the message."""
         return pickle.loads(self.body, buffers=self.buffers)  # noqa: S301  # from ours
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Raised:
-    """What is told about an exception.
-
-    Attributes:
-      name: Its class.
-      text: What it says.
-      traceback: Where it was raised, formatted.
-      pickled: The exception, unless it cannot be pickled.
-      stage: What the worker was at, if it was not the function: what it rebuilt.
-    """
-
-    name: str
-    text: str
-    traceback: str
-    pickled: bytes | None = None
-    stage: str = ""
-
-    def body(self) -> bytes:
-        """As the body of a message, in types that any process knows."""
-        fields = (self.name, self.text, self.traceback, self.pickled, self.stage)
-        return pickle.dumps(fields, protocol=5)
 
 
 def pack(number: int, kind: int, value: Any, reducers: Reducers = _NONE) -> Message:

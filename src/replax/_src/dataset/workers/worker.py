@@ -8,33 +8,21 @@ import queue
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
-from replax._src.dataset.workers import wire
+from replax._src.dataset.workers import child, wire
 from replax._src.dataset.workers.task import Task
 from replax._src.dataset.workers.wire import Message, Wire
+from replax._src.processes import lifeline as lifeline_module
+from replax._src.processes import raised
+from replax._src.processes.ending import how_it_ended
+from replax._src.processes.program import command
 
 __all__ = ["GRACE", "Worker"]
 
 # How long, in seconds, a process may take that was asked to end.
 GRACE = 1.0
-
-# Loads the wire and the program of a worker under the names they have in the package,
-# so that their own imports are found, but without the package, which imports JAX.
-_PROGRAM = """
-import importlib.util, sys
-connection, lifeline, folder, package = sys.argv[1:]
-for name in "wire", "child":
-    spec = importlib.util.spec_from_file_location(
-        f"{package}.{name}", f"{folder}/{name}.py"
-    )
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-module.main(int(connection), int(lifeline))
-"""
 
 
 class Worker:
@@ -121,13 +109,7 @@ class Worker:
 
     def how_it_ended(self) -> str:
         """What became of the process, for an error."""
-        code = self._process.returncode
-        if code is None or code >= 0:
-            return f"ended with exit code {code}"
-        name = str(-code)
-        with contextlib.suppress(ValueError):
-            name = signal.Signals(-code).name
-        return f"was killed by {name}"
+        return how_it_ended(self._process.returncode)
 
     def forget(self) -> None:
         """Lets go of what a forked process has inherited of the parent's worker."""
@@ -183,19 +165,12 @@ class Worker:
 
 
 def _start(connection: int, lifeline: int) -> subprocess.Popen[bytes]:
-    if not sys.executable:
-        raise RuntimeError(
-            "sys.executable is empty, so no worker process can be started (this Python "
-            "is embedded in another program); set sys.executable, or use threads"
-        )
-    here = Path(wire.__file__)
-    command = [sys.executable, "-P", "-c", _PROGRAM, str(connection), str(lifeline)]
-    command += [str(here.parent), wire.__name__.rpartition(".")[0]]
+    line = command([lifeline_module, raised, wire, child], connection, lifeline)
     # A worker ignores Ctrl-C, but it takes a while until it can say so.
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         return subprocess.Popen(  # noqa: S603  # it is our own program
-            command,
+            line,
             # No worker opens the devices of the parent.
             env={**os.environ, "JAX_PLATFORMS": "cpu"},
             pass_fds=(connection, lifeline),

@@ -1,0 +1,1 @@
+"""Starting processes that end with this one. It uses the standard library alone."""

@@ -1,0 +1,1 @@
+"""Running a function in several processes, for tests."""
