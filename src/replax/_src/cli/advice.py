@@ -11,7 +11,7 @@ _ADVICE = {
     "Session": "call functions; compile them with tf.function",
     "autodiff": "use jax.grad, jax.jvp and jax.vjp",
     "contrib": "it is gone in TensorFlow 2 too",
-    "data.experimental": "look for it among the methods of tf.data.Dataset",
+    "data": "look for it among the methods of tf.data.Dataset",
     "disable_eager_execution": "leave it out: there are no graphs to build",
     "disable_v2_behavior": "leave it out: there are no graphs to build",
     "distribute.TPUStrategy": "Replax has no such strategy yet",
@@ -64,4 +64,4 @@ def advice_for(name: str) -> str:
         found = _ADVICE.get(".".join(parts[:length]))
         if found is not None:
             return found
-    return "use jax.numpy or jax.lax"
+    return "Replax has no such name; for computing there are jax.numpy and jax.lax"

@@ -119,7 +119,7 @@ class _Rewriting:
         facade, inner = _split(name)
         if bound and _first_missing(facade, inner) is None:
             self._bound[bound] = (facade, inner)
-            return f"import {facade}.{inner} as {bound}"
+            return f"import {_module(facade, inner)} as {bound}"
         if bound:
             self._note(line, name, advice_for(inner))
         else:
@@ -170,7 +170,7 @@ class _Rewriting:
             self._bound[bound] = (_FACADES[whole], "")
             return "replax.compat", text
         facade, inner = _split(module)
-        home = f"{facade}.{inner}".rstrip(".")
+        home = _module(facade, inner)
         if alias.name == "*":
             self._note(
                 line, f"{module}.*", "import names, so that they can be looked up"
@@ -220,7 +220,8 @@ class _Rewriting:
         before = self._lines[first][: node.col_offset]
         after = self._lines[last - 1][node.end_col_offset :]
         if edit.module is None:
-            indented = b"\n" + before if not before.strip() else b"; "
+            newline = b"\r\n" if after.endswith(b"\r\n") else b"\n"
+            indented = newline + before if not before.strip() else b"; "
             new = indented.join(text.encode() for text in edit.statements)
         else:
             whole = b"".join(self._lines[first:last])
@@ -264,6 +265,17 @@ def _split(module: str) -> tuple[str, str]:
         if module == beginning or module.startswith(f"{beginning}."):
             return _FACADES[beginning], module.removeprefix(beginning).lstrip(".")
     return _FACADES["tensorflow"], module
+
+
+def _module(facade: str, name: str) -> str:
+    """By which name a module within a facade can be imported.
+
+    ``replax.compat.v2.distribute`` is another name for ``replax.distribute``.
+    """
+    found: object = importlib.import_module(facade)
+    for part in filter(None, name.split(".")):
+        found = getattr(found, part, None)
+    return found.__name__ if inspect.ismodule(found) else f"{facade}.{name}"
 
 
 def _first_missing(facade: str, name: str) -> str | None:
