@@ -257,14 +257,15 @@ def _stream() -> float:
         data = replax.data.TFRecordDataset([name] * 100).shuffle(100).batch(32)
         steps = iter(data)
         next(steps)
-        before = _resident()
+        before = resident()
         most = before
         for _ in steps:
-            most = max(most, _resident())
+            most = max(most, resident())
         return most - before
 
 
-def _resident() -> float:
+def resident() -> float:
+    """The resident memory of this process, in MB."""
     if sys.platform == "darwin":
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return int(Path("/proc/self/statm").read_text().split()[1]) * _PAGE_MB

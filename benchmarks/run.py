@@ -16,6 +16,13 @@ from datasets import (
     streaming,
     worker_processes,
 )
+from distributed_input import (
+    fed_training,
+    feeding,
+    long_training,
+    rebatching,
+    sharding,
+)
 from eager_step import eager
 from import_time import import_time
 from python_calls import python_calls
@@ -42,6 +49,11 @@ QUESTIONS = [
     streaming,
     record_files,
     examples,
+    feeding,
+    fed_training,
+    rebatching,
+    long_training,
+    sharding,
 ]
 
 if __name__ == "__main__":

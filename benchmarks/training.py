@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,9 @@ RATE = 0.1
 REPLICAS = 2
 
 Step = Callable[[], object]
+
+# Gives batches that are on the devices, of a strategy or as a sharding says.
+Feed = Callable[[Any], Iterator[tuple[Any, Any]]]
 
 
 def has_tensorflow() -> bool:
@@ -54,8 +57,10 @@ def jax_loss(weights: Sequence[Any], x: Any, y: Any) -> Any:
     return -jnp.mean(jnp.take_along_axis(scores, y[:, None], 1))
 
 
-def replax(widths: Sequence[int], *, compiled: bool = True) -> Step:
-    """The step of a user of Replax."""
+def replax(
+    widths: Sequence[int], *, compiled: bool = True, feed: Feed | None = None
+) -> Step:
+    """The step of a user of Replax; always of one batch, if there is no ``feed``."""
     import jax  # noqa: PLC0415
 
     import replax as rx  # noqa: PLC0415
@@ -83,6 +88,9 @@ def replax(widths: Sequence[int], *, compiled: bool = True) -> Step:
 
     if compiled:
         train = rx.function(train)
+    if feed is not None:
+        batches = feed(strategy)
+        return lambda: jax.block_until_ready(train(*next(batches)))
     rows = [np.split(part, REPLICAS) for part in batch(widths)]
     mine = strategy.experimental_distribute_values_from_function(
         lambda context: tuple(r[context.replica_id_in_sync_group] for r in rows)
@@ -90,7 +98,7 @@ def replax(widths: Sequence[int], *, compiled: bool = True) -> Step:
     return lambda: jax.block_until_ready(train(*mine))
 
 
-def hand_written(widths: Sequence[int]) -> Step:
+def hand_written(widths: Sequence[int], *, feed: Feed | None = None) -> Step:
     """The step of somebody who writes `jit(shard_map)` by hand."""
     import jax  # noqa: PLC0415
     from jax.sharding import Mesh, NamedSharding  # noqa: PLC0415
@@ -114,11 +122,13 @@ def hand_written(widths: Sequence[int]) -> Step:
     )
     program = jax.jit(sharded, donate_argnums=0)
     weights = jax.device_put(initial_weights(widths), NamedSharding(mesh, P()))
-    x, y = jax.device_put(batch(widths), NamedSharding(mesh, P("replica")))
+    sharding = NamedSharding(mesh, P("replica"))
+    always = itertools.repeat(jax.device_put(batch(widths), sharding))
+    batches = always if feed is None else feed(sharding)
 
     def train() -> object:
         nonlocal weights
-        weights, loss = program(weights, x, y)
+        weights, loss = program(weights, *next(batches))
         return jax.block_until_ready(loss)
 
     return train
@@ -174,15 +184,24 @@ def op_by_op(widths: Sequence[int]) -> Step:
     return train
 
 
-def tensorflow(widths: Sequence[int], *, compiled: bool = True) -> Step:
-    """The step of a user of tf.distribute."""
+def tensorflow_strategy() -> Any:
+    """TensorFlow's strategy for two virtual CPU devices."""
     import tensorflow as tf  # noqa: PLC0415
 
     tf.config.set_logical_device_configuration(
         tf.config.list_physical_devices("CPU")[0],
         [tf.config.LogicalDeviceConfiguration()] * REPLICAS,
     )
-    strategy = tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(REPLICAS)])
+    return tf.distribute.MirroredStrategy([f"CPU:{i}" for i in range(REPLICAS)])
+
+
+def tensorflow(
+    widths: Sequence[int], *, compiled: bool = True, feed: Feed | None = None
+) -> Step:
+    """The step of a user of tf.distribute."""
+    import tensorflow as tf  # noqa: PLC0415
+
+    strategy = tensorflow_strategy()
     with strategy.scope():
         weights = [tf.Variable(w) for w in initial_weights(widths)]
 
@@ -207,6 +226,9 @@ def tensorflow(widths: Sequence[int], *, compiled: bool = True) -> Step:
 
     if compiled:
         train = tf.function(train)
+    if feed is not None:
+        batches = feed(strategy)
+        return lambda: train(*next(batches)).numpy()
     dataset = tf.data.Dataset.from_tensors(batch(widths)).unbatch().batch(BATCH)
     mine = next(iter(strategy.experimental_distribute_dataset(dataset)))
     return lambda: train(*mine).numpy()

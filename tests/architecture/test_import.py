@@ -20,8 +20,9 @@ import {module}
 
 assert native_threads() == before, (native_threads(), before)
 assert threading.active_count() == 1, threading.enumerate()
-heavy = {{"array_record", "datasets", "flax", "grain", "keras", "optax", "orbax",
-         "pandas", "pyarrow", "ray", "sklearn", "tensorflow", "torch"}}
+heavy = {{"array_record", "click", "datasets", "flax", "googleapiclient", "grain",
+         "keras", "kubernetes", "optax", "orbax", "pandas", "pyarrow", "ray",
+         "sklearn", "tensorflow", "torch"}}
 assert not heavy & sys.modules.keys(), heavy & sys.modules.keys()
 # JAX takes this only as long as no backend has been opened.
 jax.config.update("jax_num_cpu_devices", 3)

@@ -1,7 +1,6 @@
 """Which cases Replax is expected to pass, and why the others have to wait.
 
-An area is a folder of ``cases/``. A case runs when its area is in ``AREAS`` and it
-wants one worker.
+An area is a folder of ``cases/``. A case runs when its area is in ``AREAS``.
 """
 
 from __future__ import annotations
@@ -24,6 +23,7 @@ AREAS = frozenset(
         "rebatch",
         "reduce",
         "replica_context",
+        "resolvers",
         "run",
         "scope",
         "specs",
@@ -33,15 +33,9 @@ AREAS = frozenset(
     }
 )
 
-WORKERS = "needs strategies for several workers"
-
-AREAS_TO_COME = {
-    "resolvers": "needs cluster resolvers",
-}
+AREAS_TO_COME: dict[str, str] = {}
 
 
 def why_not(case: Case) -> str | None:
     """Why the case is not expected to pass yet; None if it is."""
-    if case.workers > 1:
-        return WORKERS
     return AREAS_TO_COME.get(case.area)

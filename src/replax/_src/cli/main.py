@@ -9,7 +9,11 @@ import click
 __all__ = ["main"]
 
 # Each module has a click command of the same name.
-_COMMANDS = {"migrate": "replax._src.cli.migrate"}
+_COMMANDS: dict[str, str] = {
+    "doctor": "replax._src.cli.doctor",
+    "explain": "replax._src.cli.explain",
+    "migrate": "replax._src.cli.migrate",
+}
 
 
 class _Commands(click.Group):

@@ -5,7 +5,12 @@ from __future__ import annotations
 import ipaddress
 import re
 
-__all__ = ["host_of", "is_loopback", "port_of"]
+from replax._src.core.errors import InvalidArgumentError
+
+__all__ = ["PORT", "bracketed", "host_of", "is_loopback", "port_of"]
+
+# JAX's variable for the port of its coordination service.
+PORT = "JAX_COORDINATOR_PORT"
 
 # A host is a name, an IPv4 address, or an IPv6 address in brackets.
 _ADDRESS = re.compile(r"^(?P<host>\[[0-9A-Fa-f:.%\w]+\]|[^\s:\[\]/]+):(?P<port>\d+)$")
@@ -21,6 +26,22 @@ def port_of(address: str) -> int | None:
     """The port of ``host:port``; None if it is not such an address."""
     match = _ADDRESS.match(address)
     return int(match["port"]) if match else None
+
+
+def bracketed(host: str, variable: str) -> str:
+    """A host as it stands before a port: IPv6 addresses need brackets.
+
+    Args:
+      host: The host.
+      variable: Where it was read, for errors.
+    """
+    if not host or any(c in host for c in " \t/[]"):
+        msg = (
+            f"{variable} is {host!r}, and has to be the name or the IP address of the "
+            f"machine of process 0"
+        )
+        raise InvalidArgumentError(msg)
+    return f"[{host}]" if ":" in host else host
 
 
 def is_loopback(host: str) -> bool:

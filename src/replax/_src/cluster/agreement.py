@@ -15,7 +15,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import logging
 import threading
 import time
 import weakref
@@ -32,8 +31,6 @@ from replax._src.core.errors import (
 
 __all__ = ["Agreement", "written"]
 
-_log = logging.getLogger("replax")
-
 _SAID = "replax/agreement/said"
 _ASKED = "replax/agreement/asked"
 
@@ -41,6 +38,9 @@ _ASKED = "replax/agreement/asked"
 _PATIENCE = 1.0
 # How often it is looked whether somebody asks.
 _LOOK_EVERY = 0.5
+# For how many seconds a process that is found to be in the wrong operation may come out
+# of it by itself. If it waits there for the others it never does.
+_GRACE = 5.0
 # How many operations back a question can be answered.
 _REMEMBERED = 4096
 _TIMEOUT = 600.0
@@ -77,6 +77,7 @@ class Agreement:
         self._done: dict[int, str] = {}
         self._published: list[int] = []
         self._failure: Exception | None = None
+        self._gives_up_at = float("inf")
         self._lock = threading.RLock()
         self._end = threading.Event()
         self._listener: threading.Thread | None = None
@@ -107,6 +108,7 @@ class Agreement:
 
     def _begin(self, what: str) -> int:
         if self._failure is not None:
+            self._gives_up_at = float("inf")
             raise self._failure
         self._number += 1
         self.watchdog.require_present(self._number)
@@ -161,12 +163,8 @@ class Agreement:
         return DeadlineExceededError(msg)
 
     def _require_same(self, said: Sequence[str]) -> None:
-        mine = self.coordination.rank
-        if all(_is_same(what, said[mine]) for what in said):
-            return
-        error = _different(said)
-        self._failure = error
-        raise error
+        if not all(_is_same(what, said[0]) for what in said):
+            raise _different(said)
 
     # --- answering for a process that is busy -----------------------------------
 
@@ -184,6 +182,8 @@ class Agreement:
 
     def answer(self) -> None:
         """Says what this process did at the numbers that others ask for."""
+        if time.monotonic() > self._gives_up_at:
+            self.watchdog.give_up(str(self._failure))
         me = self.coordination.rank
         for asked in self.coordination.all_below(f"{_ASKED}/{me}"):
             number = int(asked)
@@ -206,7 +206,7 @@ class Agreement:
                 said[peer] = json.loads(text)[0]
         if self._failure is None and not all(_is_same(s, what) for s in said):
             self._failure = _different(said)
-            _log.error("%s", self._failure)
+            self._gives_up_at = time.monotonic() + _GRACE
 
 
 def _stop(listener: threading.Thread, end: threading.Event) -> None:

@@ -5,12 +5,22 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 
+from replax._src.cluster import detectors
 from replax._src.cluster.resolver import ClusterResolver
-from replax._src.cluster.tf_config import TFConfigClusterResolver
-from replax._src.cluster.torchrun import look_for_torchrun
 from replax._src.cluster.verdict import Verdict
 
 __all__ = ["Detected", "detect"]
+
+# In the order in which they are asked: what is said on purpose comes before what every
+# process of a cluster has, and the innermost launcher before those around it.
+_DETECTORS: dict[str, Callable[[Mapping[str, str]], Verdict]] = {
+    "TF_CONFIG": detectors.look_for_tf_config,
+    "torchrun": detectors.look_for_torchrun,
+    "Slurm": detectors.look_for_slurm,
+    "Open MPI": detectors.look_for_open_mpi,
+    "Kubernetes": detectors.look_for_kubernetes,
+    "TPU pod": detectors.look_for_tpu_pod,
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,8 +30,8 @@ class Detected:
     Attributes:
       resolver: The cluster; None if there is none.
       how: The detector that found it, such as ``"TF_CONFIG"``; None if none did.
-      why: What it went by, as a sentence.
-      variables: The variables that it read, with their values.
+      why: What it went by.
+      variables: The variables of its kind that are set, with their values.
       declined: The other detectors, in their order, each with why it found nothing.
     """
 
@@ -35,10 +45,13 @@ class Detected:
 def detect(environ: Mapping[str, str]) -> Detected:
     """Finds the cluster that a process's environment describes.
 
-    The first detector that finds one decides: TF_CONFIG, torchrun.
+    The first detector that finds one decides: TF_CONFIG, torchrun, Slurm, Open MPI,
+    Kubernetes, TPU pod. A detector that lacks some of its variables declines. Nothing
+    is asked over a network: where a cluster has to be asked, its resolver does so when
+    the group is needed, by the variables of the process itself.
 
     Args:
-      environ: The environment variables; nothing else is looked at.
+      environ: The environment variables.
 
     Raises:
       InvalidArgumentError: A variable is there and cannot be right.
@@ -60,22 +73,3 @@ def detect(environ: Mapping[str, str]) -> Detected:
     return Detected(
         found.resolver, found.name, found.why, found.variables, tuple(declined)
     )
-
-
-def _look_for_tf_config(environ: Mapping[str, str]) -> Verdict:
-    name = "TF_CONFIG"
-    if name not in environ:
-        return Verdict(name, "TF_CONFIG is not set")
-    seen = {name: environ[name]}
-    resolver = TFConfigClusterResolver(environ=environ)
-    if not resolver.cluster_spec():
-        return Verdict(name, "TF_CONFIG names no cluster", seen)
-    resolver.process_group()
-    return Verdict(name, "TF_CONFIG describes the cluster", seen, resolver)
-
-
-# In the order in which they are asked.
-_DETECTORS: dict[str, Callable[[Mapping[str, str]], Verdict]] = {
-    "TF_CONFIG": _look_for_tf_config,
-    "torchrun": look_for_torchrun,
-}

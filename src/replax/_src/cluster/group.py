@@ -90,8 +90,8 @@ class Group:
           InvalidArgumentError: They do not fit together.
         """
         members = _members(spec, source)
-        if len(members) <= 1 and task_type is None:
-            return cls.by_itself()
+        if not spec or (len(members) <= 1 and task_type is None):
+            return cls.by_itself(task_type, task_id)
         task = _check_task(spec, task_type, task_id, source)
         if task[0] in ASIDE or len(members) <= 1:
             return cls.by_itself(*task)

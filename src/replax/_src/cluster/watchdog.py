@@ -229,15 +229,15 @@ class Watchdog:
             return
         gave_up = [d for d in departed if d.failed]
         if gave_up:
-            self._give_up(gave_up[0].how)
+            self.give_up(gave_up[0].how)
         # The main thread may still find out by itself, and raise.
         missed = [d for d in departed if d.collectives < mine.collectives]
         if missed and mine.seconds > min(3 * _INTERVAL, self.timeout):
-            self._give_up(self._about(missed))
+            self.give_up(self._about(missed))
         if mine.seconds > self.timeout / 2:
             halted = halted_for(self._roll.read())
             if halted > self.timeout:
-                self._give_up(
+                self.give_up(
                     f"no process has got on for {halted:.1f} s; if that is as it "
                     f"should be, allow more time with {VARIABLE}=seconds"
                 )
@@ -256,7 +256,7 @@ class Watchdog:
         rank, step = self._coordination.rank, self.beacon.steps
         self._roll.depart(Departure(rank, step, self._collectives(), how, failed))
 
-    def _give_up(self, why: str) -> NoReturn:
+    def give_up(self, why: str) -> NoReturn:
         """Prints what is known, and ends the process, wherever its threads are."""
         rank, size = self._coordination.rank, self._coordination.size
         text = f"\nreplax: rank {rank} of {size} gives up: {why}\n"

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Self
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
 from replax._src.compat.conversion import convert_to_tensor
+from replax._src.compat.texts import with_texts
 from replax._src.dataset import dataset as datasets
 from replax._src.dataset import readers
 from replax._src.dataset.planned import Dialect
@@ -58,6 +60,27 @@ class Dataset(datasets.Dataset):
     """
 
     dialect = Dialect(_taken, _given)
+
+    def map(
+        self,
+        map_func: Callable[..., Any],
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """What a function makes of each element."""
+        function = with_texts(map_func)
+        return super().map(function, num_parallel_calls, deterministic, name)
+
+    def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
+        """The elements for which a function is true."""
+        return super().filter(with_texts(predicate), name)
+
+    def take_while(
+        self, predicate: Callable[..., Any], name: str | None = None
+    ) -> Self:
+        """The elements before the first one for which a function is not true."""
+        return super().take_while(with_texts(predicate), name)
 
     def cardinality(self, name: str | None = None) -> Any:
         """How many elements there are, as an array."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import sys
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -11,6 +12,8 @@ import jax
 
 # `jax.extend` has these in public, but importing it takes a twentieth of the time that
 # importing all of JAX takes.
+from jax._src import cloud_tpu_init as _cloud_tpu_init
+from jax._src import clusters as _clusters
 from jax._src import compiler as _compiler
 from jax._src import config as _config
 from jax._src import core as _core
@@ -45,6 +48,7 @@ __all__ = [
     "backends_are_initialized",
     "bind_eqn",
     "caller_settings",
+    "cluster_detector",
     "current_trace",
     "distributed_client",
     "distributed_rank_and_size",
@@ -54,10 +58,12 @@ __all__ = [
     "is_recording_on",
     "is_staging",
     "is_top_level",
+    "on_tpu_machine",
     "on_trace",
     "register_internal_frames",
     "setting",
     "source_info_util",
+    "tpu_hosts",
     "trace_of",
     "uncommitted",
     "x64",
@@ -82,6 +88,30 @@ def backends_are_initialized() -> bool:
     return _xla_bridge.backends_are_initialized()
 
 
+# JAX's own detectors of clusters, which ask the cluster when they are asked.
+_CLUSTER_DETECTORS: dict[str, Any] = {
+    "GCE TPU": _clusters.GceTpuCluster,
+    "GKE TPU": _clusters.GkeTpuCluster,
+    "Kubernetes": _clusters.K8sCluster,
+    "Open MPI": _clusters.OmpiCluster,
+}
+
+
+def cluster_detector(name: str) -> Any:
+    """One of JAX's detectors of clusters."""
+    return _CLUSTER_DETECTORS[name]
+
+
+def tpu_hosts(name: str) -> list[str]:
+    """The hosts of this process's TPU slice, as one of JAX's detectors knows them."""
+    return _CLUSTER_DETECTORS[name]._get_worker_list_in_slice()
+
+
+def on_tpu_machine() -> bool:
+    """Whether this machine has TPUs of its own, by what JAX saw when it was loaded."""
+    return _cloud_tpu_init.running_in_cloud_tpu_vm
+
+
 def distributed_client() -> Any:
     """The client of JAX's coordination service; None if this process has not joined."""
     return _distributed.global_state.client
@@ -93,17 +123,15 @@ def distributed_rank_and_size() -> tuple[int, int]:
     return state.process_id, state.num_processes
 
 
-# What was given up is never destroyed: that could wait for processes that are gone.
-_abandoned: list[Any] = []
-
-
 def abandon_distributed() -> None:
     """Lets this process end without waiting for the others of its group.
 
-    JAX would wait in a barrier for those that are gone, and then abort.
+    JAX would wait in a barrier for those that are gone, and then abort. So would the
+    destructors, so that what is given up is never destroyed.
     """
     state = _distributed.global_state
-    _abandoned.extend([state.preemption_sync_manager, state.client, state.service])
+    for thing in (state.preemption_sync_manager, state.client, state.service):
+        ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     state.preemption_sync_manager = state.client = state.service = None
 
 

@@ -24,10 +24,12 @@ class Run:
 
     Args:
       plan: The plan.
+      read: What is read in its place: a part of its elements, at the same positions.
     """
 
-    def __init__(self, plan: Node) -> None:
+    def __init__(self, plan: Node, read: Node | None = None) -> None:
         self._plan = plan
+        self._read = plan if read is None else read
         self._chances = list(chances(plan))
         self._seeds: Seeds = [chance.seed for chance in self._chances]
         self._iteration = max(
@@ -38,7 +40,7 @@ class Run:
     def cursor(self) -> Cursor:
         """What reads the plan."""
         if self._cursor is None:
-            plan = with_seeds(self._plan, self._seeds)
+            plan = with_seeds(self._read, self._seeds)
             if plan.pure and not plan.in_order:
                 self._cursor = PieceCursor(plan, (self._iteration,))
             else:
@@ -59,9 +61,13 @@ class Run:
             "position": position,
         }
 
+    def check(self, state: Any) -> None:
+        """Raises if this is no position in the plan."""
+        _check(state, self._plan)
+
     def restore(self, state: dict[str, Any]) -> None:
         """Moves to a position that was saved."""
-        _check(state, self._plan)
+        self.check(state)
         self.close()
         self._seeds = list(state["seeds"])
         self._iteration = state["iteration"]

@@ -6,6 +6,7 @@ shuffle can be entered anywhere without replaying it, and its position is one nu
 
 from __future__ import annotations
 
+import mmap
 import operator
 import secrets
 import threading
@@ -35,6 +36,7 @@ Key = np.ndarray
 # Up to here a permutation is written down (16 MB); from here on it is computed.
 _LONGEST_WRITTEN = 2**22
 _MIXING_ROUNDS = 6
+_PIECE = 2**14
 
 
 def key_of(seed: int, *numbers: int) -> Key:
@@ -73,7 +75,13 @@ def full_order(key: Key, size: int) -> Order:
 
 class _Written(Order):
     def __init__(self, key: Key, size: int) -> None:
-        numbers = np.arange(size, dtype=np.int32)
+        # In pages of its own, which go back to the system with it: every epoch has a
+        # thread and an order, and what threads free is kept for them by the C library.
+        pages = mmap.mmap(-1, max(1, size * 4))
+        numbers = np.frombuffer(pages, np.int32, size)
+        for start in range(0, size, _PIECE):
+            stop = min(start + _PIECE, size)
+            numbers[start:stop] = np.arange(start, stop, dtype=np.int32)
         np.random.Generator(np.random.Philox(key=key)).shuffle(numbers)
         self._numbers = numbers
 
@@ -268,17 +276,16 @@ class Chance:
 class Orders:
     """The orders of the last few passes."""
 
-    def __init__(self, make: Callable[[Any], Order]) -> None:
-        self._make = make
+    def __init__(self) -> None:
         self._known: OrderedDict[Sequence[int], Order] = OrderedDict()
         self._lock = threading.Lock()
 
-    def of(self, pass_: Sequence[int]) -> Order:
+    def of(self, pass_: Sequence[int], make: Callable[[Any], Order]) -> Order:
         """The order of a pass, made when it is first asked for."""
         with self._lock:
             order = self._known.get(pass_)
             if order is None:
-                order = self._known[pass_] = self._make(pass_)
+                order = self._known[pass_] = make(pass_)
                 if len(self._known) > 3:
                     self._known.popitem(last=False)
             return order

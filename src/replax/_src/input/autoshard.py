@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from replax._src.core.errors import InvalidArgumentError, NotFoundError
 from replax._src.dataset.node import Node, rewritten
@@ -20,15 +20,16 @@ from replax._src.dataset.transformations.part import BatchPart, Cut, Part
 from replax._src.dataset.transformations.prefetch import Prefetch
 from replax._src.dataset.transformations.repeat import Repeat
 from replax._src.dataset.transformations.select import Shard, Skip, Take
+from replax._src.dataset.transformations.shuffle import Shuffle
 from replax._src.dataset.writing import written
 
-__all__ = ["Share", "Worker", "share"]
+__all__ = ["Share", "Worker", "read_from_files", "share", "warn_of_fallback"]
 
 _log = logging.getLogger("replax")
 
 # What gives the elements of its child as they are, so that taking a part of each can
 # be done before it as well.
-_PASSES_ON = (Prefetch, Repeat, Take, Skip, Shard)
+_PASSES_ON = (Prefetch, Repeat, Take, Skip, Shard, Shuffle)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,6 +42,7 @@ class Worker:
       first_replica: The number of its first replica among those of all workers.
       local_replicas: How many replicas it has.
       replicas: How many replicas all workers have.
+      is_even: Whether all workers have equally many.
     """
 
     index: int = 0
@@ -48,6 +50,19 @@ class Worker:
     first_replica: int = 0
     local_replicas: int = 1
     replicas: int = 1
+    is_even: bool = True
+
+    @classmethod
+    def among(cls, counts: Sequence[int], index: int) -> Worker:
+        """One of the workers that have so many replicas each."""
+        return cls(
+            index=index,
+            workers=len(counts),
+            first_replica=sum(counts[:index]),
+            local_replicas=counts[index],
+            replicas=sum(counts),
+            is_even=len(set(counts)) == 1,
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,18 +70,22 @@ class Share:
     """What one worker reads.
 
     Attributes:
+      given: The plan of the dataset.
+      asked: The policy that its options say.
       plan: The rewritten plan.
       policy: How the dataset is shared: FILE, DATA, OFF or HINT.
       reason: Why that policy.
       holds_parts: Whether the elements of the plan are the worker's own rows, each
-        with the lengths of slices; else they are batches that the worker cuts and
-        deals out itself.
+        with the number of rows of the whole batch; else they are batches that the
+        worker cuts and deals out itself.
     """
 
+    given: Node
+    asked: AutoShardPolicy
     plan: Node
     policy: AutoShardPolicy
     reason: str
-    holds_parts: bool
+    holds_parts: bool = False
 
 
 def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
@@ -79,19 +98,30 @@ def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
 
     Raises:
       NotFoundError: FILE is asked for, and the dataset is not made of files.
-      InvalidArgumentError: There are fewer files than workers.
+      InvalidArgumentError: There are fewer files than workers, or the workers cannot
+        deal out batches of their own because they have different numbers of replicas.
     """
     chosen, reason = _chosen(plan, policy)
     if worker.workers == 1:
-        return Share(plan, chosen, reason, holds_parts=False)
+        return Share(plan, policy, plan, chosen, reason)
     if chosen is AutoShardPolicy.DATA:
         cut = Cut(worker.replicas, worker.first_replica, worker.local_replicas)
-        return Share(_own_rows(plan, cut), chosen, reason, holds_parts=True)
+        own = _own_rows(plan, cut)
+        return Share(plan, policy, own, chosen, reason, holds_parts=True)
+    if not worker.is_even:
+        msg = (
+            f"the dataset {written(plan)} is shared by {chosen.name}, under which each "
+            f"worker deals out batches of its own, and the {worker.workers} workers "
+            f"have different numbers of devices, {worker.replicas} together; use "
+            f"AutoShardPolicy.DATA, or equally many devices on each worker"
+        )
+        raise InvalidArgumentError(msg)
+    own = plan
     if chosen is AutoShardPolicy.FILE:
-        plan = _own_files(plan, worker)
+        own = _own_files(plan, worker)
     elif chosen is AutoShardPolicy.HINT:
-        plan = _hinted(plan, worker)
-    return Share(plan, chosen, reason, holds_parts=False)
+        own = _hinted(plan, worker)
+    return Share(plan, policy, own, chosen, reason)
 
 
 def _chosen(plan: Node, policy: AutoShardPolicy) -> tuple[AutoShardPolicy, str]:
@@ -106,9 +136,9 @@ def _chosen(plan: Node, policy: AutoShardPolicy) -> tuple[AutoShardPolicy, str]:
     )
 
 
-def warn_of_fallback(share: Share, asked: AutoShardPolicy) -> None:
+def warn_of_fallback(share: Share) -> None:
     """Says that AUTO has come to DATA, under which every worker may read all data."""
-    if asked is AutoShardPolicy.AUTO and share.policy is AutoShardPolicy.DATA:
+    if share.asked is AutoShardPolicy.AUTO and share.policy is AutoShardPolicy.DATA:
         _log.warning("the dataset is shared by rows (DATA): %s", share.reason)
 
 
@@ -132,6 +162,11 @@ def _is_read_from_files(node: Node) -> bool:
     except ValueError:  # there are no elements
         return False
     return all(_is_read_from_files(source) for source in _sources(made))
+
+
+def read_from_files(plan: Node) -> list[Node]:
+    """The names of the files that a plan reads: a plan for each reader in it."""
+    return [_names(s) for s in _sources(plan) if _is_read_from_files(s)]
 
 
 def _names(reader: Node) -> Node:

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from replax._src.cluster.beacon import INPUT
-from replax._src.core.errors import OutOfRangeError
+from replax._src.core.errors import InvalidArgumentError, OutOfRangeError
 from replax._src.dataset.iterator import Run
-from replax._src.dataset.node import INFINITE, UNKNOWN, Node
+from replax._src.dataset.node import INFINITE
 from replax._src.dataset.optional import Optional
 from replax._src.dataset.shelf import Shelf
-from replax._src.dataset.writing import written
 from replax._src.input.feed import FedStep, Feed
 from replax._src.input.options import InputOptions
-from replax._src.input.specs import distributed_spec
-from replax._src.input.steps import Split, Steps, Whole
+from replax._src.input.peers import Round
+from replax._src.input.steps import NOT_BEGUN, taken_up
+from replax._src.input.supply import Supply, Way
 from replax._src.replica import scope
 from replax._src.replica.scope import HostValueError
 
@@ -42,42 +42,30 @@ class DistributedDataset:
     """
 
     def __init__(
-        self,
-        plans: Sequence[Node],
-        place: scope.Place,
-        options: InputOptions,
-        *,
-        is_split: bool,
+        self, supply: Supply, place: scope.Place, options: InputOptions
     ) -> None:
-        self._plans = tuple(plans)
+        self._supply = supply
         self._place = place
         self._options = options
-        self._is_split = is_split
 
     def __iter__(self) -> DistributedIterator:
         _require_host("iterates over a distributed dataset", self._place)
-        return DistributedIterator(
-            self._plans, self._place, self._options, is_split=self._is_split
-        )
+        return DistributedIterator(self._supply, self._place, self._options)
+
+    @property
+    def supply(self) -> Supply:
+        """What is read, and how replicas share it."""
+        return self._supply
 
     @property
     def element_spec(self) -> Any:
         """A nest of specs of what ``next`` gives, for an ``input_signature``."""
-        return _spec(self._plans, self._place, is_split=self._is_split)
+        fetch = bool(self._options.experimental_fetch_to_device)
+        return self._supply.spec(on_devices=fetch)
 
     def cardinality(self) -> int:
         """How many steps there are; as for ``Dataset`` where that is no number."""
-        replicas = len(self._place.topology.local_replicas)
-        counts = [plan.cardinality() for plan in self._plans]
-        if UNKNOWN in counts:
-            return UNKNOWN
-        known = [count for count in counts if count != INFINITE]
-        if len(known) < len(counts):
-            return INFINITE
-        steps = max(known)
-        if not self._is_split and len(counts) == 1:
-            steps = -(-steps // replicas)
-        return steps
+        return self._supply.cardinality()
 
     def __len__(self) -> int:
         count = self.cardinality()
@@ -91,8 +79,7 @@ class DistributedDataset:
         return True
 
     def __repr__(self) -> str:
-        plans = ", ".join(map(written, self._plans))
-        return f"<DistributedDataset {plans} on {self._place.strategy!r}>"
+        return f"<DistributedDataset {self._supply} on {self._place.strategy!r}>"
 
 
 class DistributedIterator:
@@ -109,33 +96,29 @@ class DistributedIterator:
     """
 
     def __init__(
-        self,
-        plans: Sequence[Node],
-        place: scope.Place,
-        options: InputOptions,
-        *,
-        is_split: bool,
+        self, supply: Supply, place: scope.Place, options: InputOptions
     ) -> None:
         self._place = place
         self._options = options
-        self._is_split = is_split
-        self._plans = plans
-        self._runs = [Run(plan) for plan in plans]
-        self._open()
+        self._supply = supply
+        self._runs = supply.runs()
+        self._open(NOT_BEGUN)
 
-    def _open(self) -> None:
-        topology = self._place.topology
-        fetch = bool(self._options.experimental_fetch_to_device)
-        self._feed = Feed(self._steps(), topology, fetch=fetch)
+    def _open(self, begun: tuple[int, int]) -> None:
+        self._cursors = [run.cursor() for run in self._runs]
+        self._begun = begun
         self._shelf: Shelf[FedStep] | None = None
-        self._finalizer = weakref.finalize(self, self._feed.close)
+        self._finalizer = weakref.finalize(self, _close_all, self._runs)
 
-    def _steps(self) -> Steps:
-        topology = self._place.topology
-        cursors = [run.cursor() for run in self._runs]
-        if self._is_split:
-            return Split(cursors[0], topology.num_replicas)
-        return Whole(cursors, len(topology.local_replicas))
+    def _started(self) -> Shelf[FedStep]:
+        round_ = self._supply.begin()
+        steps = self._supply.steps(self._cursors, self._begun, round_)
+        fetch = bool(self._options.experimental_fetch_to_device)
+        feed = Feed(steps, self._place.topology, fetch=fetch)
+        shelf = Shelf(feed, self._steps_ahead, bytes_limit=AHEAD_BYTES)
+        self._finalizer.detach()
+        self._finalizer = weakref.finalize(self, _stop, shelf, round_)
+        return shelf
 
     def __iter__(self) -> DistributedIterator:
         return self
@@ -143,9 +126,7 @@ class DistributedIterator:
     def __next__(self) -> Any:
         _require_host("calls next() of a distributed iterator", self._place)
         if self._shelf is None:
-            self._shelf = Shelf(self._feed, self._steps_ahead, bytes_limit=AHEAD_BYTES)
-            self._finalizer.detach()
-            self._finalizer = weakref.finalize(self, self._shelf.stop)
+            self._shelf = self._started()
         with self._place.topology.phase(INPUT):
             found = self._shelf.get()
         if found is None:
@@ -167,8 +148,8 @@ class DistributedIterator:
             return next(self)
         except StopIteration:
             msg = (
-                f"{', '.join(map(written, self._plans))} has no more elements for any "
-                f"replica; loop with `for`, or ask get_next_as_optional()"
+                f"{self._supply} has no more elements for any replica; loop with "
+                f"`for`, or ask get_next_as_optional()"
             )
             raise OutOfRangeError(msg) from None
 
@@ -182,7 +163,8 @@ class DistributedIterator:
     @property
     def element_spec(self) -> Any:
         """A nest of specs of what ``next`` gives."""
-        return _spec(self._plans, self._place, is_split=self._is_split)
+        fetch = bool(self._options.experimental_fetch_to_device)
+        return self._supply.spec(on_devices=fetch)
 
     def get_state(self) -> Any:
         """The position in the dataset, as JSON can hold it.
@@ -190,9 +172,12 @@ class DistributedIterator:
         It says what has been given, and not to how many replicas: an iterator of a
         strategy with others goes on with the element that comes next.
         """
-        source = self._feed if self._shelf is None else self._shelf
-        position = source.state()
-        positions = [position] if self._is_split else position
+        if self._shelf is not None:
+            position = self._shelf.state()
+        else:
+            unread = self._supply.steps(self._cursors, self._begun, None)
+            position = unread.state()
+        positions = position if self._supply.way is Way.WHOLE else [position]
         states = [
             run.state_at(at) for run, at in zip(self._runs, positions, strict=True)
         ]
@@ -203,29 +188,44 @@ class DistributedIterator:
 
         Args:
           state: What ``get_state`` of an iterator over the same dataset has returned.
+
+        Raises:
+          InvalidArgumentError: It is the position in another dataset.
         """
         states = [state] if len(self._runs) == 1 else state
-        self.close()
+        if not isinstance(states, list) or len(states) != len(self._runs):
+            msg = (
+                f"set_state got {state!r}; give what get_state of an iterator over "
+                f"{len(self._runs)} datasets has returned, a list of as many positions"
+            )
+            raise InvalidArgumentError(msg)
         for run, saved in zip(self._runs, states, strict=True):
-            run.restore(saved)
-        self._open()
+            run.check(saved)
+        self.close()
+        begun = NOT_BEGUN
+        for run, saved in zip(self._runs, states, strict=True):
+            position, begun = taken_up(saved["position"])
+            run.restore({**saved, "position": position})
+        self._open(begun)
 
     def close(self) -> None:
         """Releases threads and files; without it they are when nobody has this."""
         self._finalizer()
 
     def __repr__(self) -> str:
-        return f"<DistributedIterator over {', '.join(map(written, self._plans))}>"
+        return f"<DistributedIterator over {self._supply}>"
 
 
-def _spec(plans: Sequence[Node], place: scope.Place, *, is_split: bool) -> Any:
-    topology = place.topology
-    return distributed_spec(
-        plans[0].spec(),
-        topology.num_replicas,
-        len(topology.local_replicas),
-        is_split=is_split,
-    )
+def _close_all(runs: Sequence[Run]) -> None:
+    for run in runs:
+        run.close()
+
+
+def _stop(shelf: Shelf[FedStep], round_: Round | None) -> None:
+    # The thread of the shelf may be waiting for other workers.
+    if round_ is not None:
+        round_.leave()
+    shelf.stop()
 
 
 def _require_host(what: str, place: scope.Place) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -10,7 +11,7 @@ import numpy as np
 
 from replax._src.core import host
 from replax._src.dataset.structure import leaf_names
-from replax._src.input.steps import HostStep, Rows, Steps
+from replax._src.input.steps import HostStep, Rows, Shape, Steps
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica
 
@@ -54,6 +55,8 @@ class Feed:
         self._steps.close()
 
     def _fed(self, step: HostStep) -> FedStep:
+        if step.shapes is not None:
+            return self._fed_here(step, step.shapes)
         values: list[Any] = [None] * len(step.leaves)
         arrays: list[np.ndarray] = []
         places: list[int] = []
@@ -89,6 +92,38 @@ class Feed:
         nbytes = sum(array.nbytes for array in arrays)
         return FedStep(step.treedef.unflatten(values), nbytes)
 
+    def _fed_here(self, step: HostStep, shapes: Sequence[tuple[Shape, ...]]) -> FedStep:
+        """This worker's parts of arrays over the replicas of all workers."""
+        topology = self._topology
+        values: list[Any] = [None] * len(step.leaves)
+        rows: list[np.ndarray] = []
+        places: list[int] = []
+        for position, (leaf, everyone) in enumerate(
+            zip(step.leaves, shapes, strict=True)
+        ):
+            assert isinstance(leaf, list)
+            if not self._fetch or not all(map(_is_numeric, leaf)):
+                values[position] = PerReplica.on(leaf, topology)
+                continue
+            longest = tuple(max(sizes) for sizes in zip(*everyone, strict=True))
+            for part in leaf:
+                array = self._canonical(np.asarray(part), step, position)
+                rows.append(_padded(array, longest)[None])
+            places.append(position)
+        count = len(topology.local_devices)
+        devices = list(topology.local_devices) * len(places)
+        shards = jax.device_put(rows, devices) if rows else []
+        for i, position in enumerate(places):
+            everyone = shapes[position]
+            mine = shards[i * count : (i + 1) * count]
+            whole = jax.make_array_from_single_device_arrays(
+                (topology.num_replicas, *mine[0].shape[1:]), topology.stacked, mine
+            )
+            differ = None if len(set(everyone)) == 1 else everyone
+            values[position] = PerReplica.of_stack(whole, differ, topology)
+        nbytes = sum(array.nbytes for array in rows)
+        return FedStep(step.treedef.unflatten(values), nbytes)
+
     @property
     def _sharding(self) -> Any:
         topology = self._topology
@@ -115,6 +150,14 @@ def _is_numeric(value: Any) -> bool:
 def _named(step: HostStep, position: int) -> str:
     name = leaf_names(step.treedef)[position]
     return f"a batch of the dataset, in {name}" if name else "a batch of the dataset"
+
+
+def _padded(array: np.ndarray, shape: Shape) -> np.ndarray:
+    if array.shape == shape:
+        return array
+    padded = np.zeros(shape, array.dtype)
+    padded[tuple(map(slice, array.shape))] = array
+    return padded
 
 
 def _stacked(rows: Rows) -> tuple[np.ndarray, Any]:

@@ -20,7 +20,7 @@ class PerReplicaSpec(TypeSpec):
     >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
     >>> data = replax.data.Dataset.range(6).batch(4)
     >>> strategy.experimental_distribute_dataset(data).element_spec
-    PerReplicaSpec(TensorSpec(shape=(None,), dtype=int64), ...)
+    PerReplicaSpec(TensorSpec(shape=(None,), dtype=int32), ...)
     """
 
     __slots__ = ("specs",)
@@ -51,7 +51,12 @@ class PerReplicaSpec(TypeSpec):
 
 
 def distributed_spec(
-    spec: ElementSpec, replicas: int, local: int, *, is_split: bool
+    spec: ElementSpec,
+    replicas: int,
+    local: int,
+    *,
+    is_split: bool,
+    is_open: bool = False,
 ) -> Any:
     """A nest of specs of what replicas get.
 
@@ -60,6 +65,7 @@ def distributed_spec(
       replicas: Over how many replicas each is split.
       local: How many replicas this process has.
       is_split: Whether elements are split; else each replica gets a whole one.
+      is_open: Whether the number of rows is left open: other workers have some too.
     """
     if replicas == 1:
         return spec.tree()
@@ -74,7 +80,7 @@ def distributed_spec(
         rows = leaf.shape[0] if leaf.shape else None
         rest = leaf.shape[1:]
         sizes: list[int | None] = [None] * replicas
-        if rows is not None:
+        if rows is not None and not is_open:
             sizes = [stop - start for start, stop in parts(rows, replicas)]
         return PerReplicaSpec(
             *(TensorSpec((size, *rest), leaf.dtype) for size in sizes[:local])

@@ -1,26 +1,18 @@
 """Sums over the replicas of several CPU hosts, composed of exchanges between them.
 
-XLA's all-reduce between CPU hosts waits for milliseconds more often than not; sending
-the same bytes from process to process takes a tenth of that. Arrays are therefore laid
-one after the other in one buffer for each dtype, exchanged, and taken out again.
+XLA's all-reduce between CPU hosts passes parts around a ring. That is right for many
+bytes. Fewer take less time when whole buffers are swapped: with the replica beside
+one, then with that at distance two, four and so on, until all have all; or, where the
+number of processes is no power of two, when everybody sends to everybody. Small arrays
+are laid one after the other for that, in one buffer for each dtype.
 
-How they are exchanged depends on the number of processes and of bytes:
-
-- A power of two of them doubles: each swaps all it has with the one beside it, then
-  with the one at distance two, four and so on. Two processes swap once.
-- Others send small buffers to everybody.
-- Many bytes go around a ring in parts; each part is summed by one process and then
-  handed on.
-
-In each of them the numbers are added up in one order everywhere, so that all replicas
-end with the same bits. Several replicas of one process are summed first, also by
-doubling; with many bytes they are left to XLA, whose all-reduce is as quick then.
+The numbers are added up in one order everywhere, so that all replicas end with the same
+bits.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable, Sequence
 
 import jax
@@ -32,17 +24,14 @@ from replax._src.topology.wiring import Wiring
 
 __all__ = ["sum_between_processes"]
 
-# Buffers are padded to a multiple of this: XLA runs a program of a few numbers in a way
-# that makes collectives wait for the scheduler.
+# Buffers are padded to a multiple of this. XLA runs programs of a few numbers in a way
+# that makes their collectives wait for the scheduler, for milliseconds.
 _MULTIPLE = 1024
-# The largest buffer that arrays are put into together.
-_PACK_BYTES = 32 * 1024 * 1024
-# From here on a ring of four or more processes, which sends fewer bytes, is quicker.
-_RING_BYTES = 4 * 1024 * 1024
-# As many bytes are sent to everybody; more go around the ring.
-_DIRECT_BYTES = 2 * 1024 * 1024
-# As many bytes are summed by doubling within a process; more are left to XLA.
-_LOCAL_BYTES = 2 * 1024 * 1024
+# Up to how many bytes swapping is quicker than XLA's ring, which sends everything
+# twice at most, however many processes there are.
+_SWAPPED_BYTES = 4 * 1024 * 1024
+# The same for sending to everybody.
+_SENT_BYTES = 1024 * 1024
 
 Permutation = list[tuple[int, int]]
 
@@ -57,135 +46,85 @@ def sum_between_processes(
       wiring: Which replicas are of which process.
       num_replicas: How many replicas there are.
     """
-    results: list[jax.Array | None] = [None] * len(operands)
-    for positions in _packs(operands, wiring.bytes_per_pack or _PACK_BYTES):
-        flat = [operands[i].reshape(-1) for i in positions]
-        total = _total(jnp.concatenate(flat), wiring, num_replicas)
+    results = list(operands)
+    for positions in _packs(operands, wiring.bytes_per_pack or _SWAPPED_BYTES):
+        arrays = [operands[i] for i in positions]
+        total = _total(_packed(arrays), wiring.processes, num_replicas)
         begin = 0
-        for i in positions:
-            size = operands[i].size
-            part = lax.slice_in_dim(total, begin, begin + size)
-            results[i] = part.reshape(operands[i].shape)
-            begin += size
-    return [x for x in results if x is not None]
+        for i, array in zip(positions, arrays, strict=True):
+            part = lax.slice_in_dim(total, begin, begin + array.size)
+            results[i] = part.reshape(array.shape)
+            begin += array.size
+    return results
 
 
 def _packs(operands: Sequence[jax.Array], most: int) -> list[list[int]]:
-    """Which arrays go together: neighbours of one dtype, up to so many bytes."""
+    """Which arrays go together: those of one dtype, up to so many bytes."""
     packs: list[list[int]] = []
     last: dict[object, tuple[list[int], int]] = {}
     for i, operand in enumerate(operands):
+        own = operand.size * operand.dtype.itemsize
         pack, size = last.get(operand.dtype, ([], 0))
-        size += operand.size * operand.dtype.itemsize
-        if not pack or size > most:
-            pack, size = [], operand.size * operand.dtype.itemsize
+        if not pack or size + own > most:
+            pack, size = [], 0
             packs.append(pack)
         pack.append(i)
-        last[operand.dtype] = (pack, size)
+        last[operand.dtype] = (pack, size + own)
     return packs
 
 
-def _total(buffer: jax.Array, wiring: Wiring, num_replicas: int) -> jax.Array:
-    length = buffer.size
-    local = num_replicas // wiring.processes
-    multiple = _MULTIPLE * wiring.processes
-    buffer = jnp.pad(buffer, (0, math.ceil(length / multiple) * multiple - length))
-    num_bytes = buffer.size * buffer.dtype.itemsize
-    if local > 1 and num_bytes > _LOCAL_BYTES:
-        return lax.psum(buffer, REPLICA_AXIS)[:length]
-    buffer = _within_processes(buffer, local, num_replicas)
-    total = _between_processes(buffer, wiring.processes, local, num_bytes)
-    return lax.slice_in_dim(lax.optimization_barrier(total), 0, length)
-
-
-def _within_processes(buffer: jax.Array, local: int, num_replicas: int) -> jax.Array:
-    if local & (local - 1):
-        groups = [list(range(i, i + local)) for i in range(0, num_replicas, local)]
-        return lax.psum(buffer, REPLICA_AXIS, axis_index_groups=groups)
-    for distance in _doubling(local):
-        buffer = _swapped(buffer, [(i, i ^ distance) for i in range(num_replicas)])
+def _packed(arrays: Sequence[jax.Array]) -> jax.Array:
+    """The arrays one after the other, padded."""
+    size = sum(array.size for array in arrays)
+    padded = max(1, -(-size // _MULTIPLE)) * _MULTIPLE
+    if len(arrays) == 1 and size == padded:
+        return arrays[0].reshape(-1)
+    # Written into a buffer: XLA asks for each element of a concatenation which array
+    # it is of.
+    buffer = jnp.zeros(padded, arrays[0].dtype)
+    begin = 0
+    for array in arrays:
+        buffer = lax.dynamic_update_slice(buffer, array.reshape(-1), (begin,))
+        begin += array.size
     return buffer
 
 
-def _between_processes(
-    buffer: jax.Array, processes: int, local: int, num_bytes: int
-) -> jax.Array:
-    is_power = not processes & (processes - 1)
-    if is_power and (processes == 2 or num_bytes <= _RING_BYTES):
-        for distance in _doubling(processes):
-            partners = [i ^ distance for i in range(processes)]
-            buffer = _swapped(buffer, _of_replicas(partners, local))
-        return buffer
-    if num_bytes * (processes - 1) <= _DIRECT_BYTES:
-        return _from_everybody(buffer, processes, local)
-    return _around(buffer, processes, local)
+def _total(buffer: jax.Array, processes: int, num_replicas: int) -> jax.Array:
+    """The sum of a buffer."""
+    num_bytes = buffer.size * buffer.dtype.itemsize
+    if not num_replicas & (num_replicas - 1):
+        rounds = num_replicas.bit_length() - 1
+        if num_bytes * rounds <= _SWAPPED_BYTES:
+            return _swapped(buffer, rounds)
+    elif num_replicas == processes and num_bytes * (processes - 1) <= _SENT_BYTES:
+        return _sent_to_everybody(buffer, processes)
+    return lax.psum(lax.optimization_barrier(buffer), REPLICA_AXIS)
 
 
-def _doubling(count: int) -> list[int]:
-    """The distances 1, 2, 4 and so on below a power of two."""
-    return [1 << i for i in range(count.bit_length() - 1)]
+def _swapped(buffer: jax.Array, rounds: int) -> jax.Array:
+    """By swapping, within the process first: replicas of one stand side by side."""
+    for distance in (1 << i for i in range(rounds)):
+        pairs = [(i, i ^ distance) for i in range(1 << rounds)]
+        # Without the barriers XLA computes a buffer anew for each of its uses.
+        buffer = lax.optimization_barrier(buffer)
+        buffer = buffer + lax.ppermute(buffer, REPLICA_AXIS, pairs)
+    return lax.optimization_barrier(buffer)
 
 
-def _of_replicas(partners: Sequence[int], local: int) -> Permutation:
-    """Who sends to whom: each replica to the one at its place in another process."""
-    return [
-        (process * local + i, partner * local + i)
-        for process, partner in enumerate(partners)
-        for i in range(local)
-    ]
-
-
-def _sent(buffer: jax.Array, permutation: Permutation) -> jax.Array:
-    # Without the barrier XLA computes a buffer anew for each of its uses.
+def _sent_to_everybody(buffer: jax.Array, count: int) -> jax.Array:
     buffer = lax.optimization_barrier(buffer)
-    return lax.ppermute(buffer, REPLICA_AXIS, permutation)
-
-
-def _swapped(buffer: jax.Array, permutation: Permutation) -> jax.Array:
-    buffer = lax.optimization_barrier(buffer)
-    return buffer + _sent(buffer, permutation)
-
-
-def _onward(processes: int, local: int, steps: int) -> Permutation:
-    return _of_replicas([(i + steps) % processes for i in range(processes)], local)
-
-
-def _from_everybody(buffer: jax.Array, processes: int, local: int) -> jax.Array:
-    buffer = lax.optimization_barrier(buffer)
-    # What this process has, and what the one has that many places before it.
+    # What this replica has, and what the one has that many places before it.
     held = [buffer]
-    held += [
-        _sent(buffer, _onward(processes, local, steps)) for steps in range(1, processes)
-    ]
+    for steps in range(1, count):
+        onward: Permutation = [(i, (i + steps) % count) for i in range(count)]
+        held.append(lax.ppermute(buffer, REPLICA_AXIS, onward))
 
     def in_order(me: int) -> Callable[..., jax.Array]:
         def total(*held: jax.Array) -> jax.Array:
-            ordered = [held[(me - i) % processes] for i in range(processes)]
+            ordered = [held[(me - i) % count] for i in range(count)]
             return functools.reduce(jnp.add, ordered)
 
         return total
 
-    me = lax.axis_index(REPLICA_AXIS) // local
-    return lax.switch(me, [in_order(i) for i in range(processes)], *held)
-
-
-def _around(buffer: jax.Array, processes: int, local: int) -> jax.Array:
-    """The sum by two rounds of a ring: one adds the parts up, one hands them on."""
-    onward = _onward(processes, local, 1)
-    me = lax.axis_index(REPLICA_AXIS) // local
-    parts = lax.optimization_barrier(buffer).reshape(processes, -1)
-
-    def part(number: jax.Array) -> jax.Array:
-        return lax.dynamic_index_in_dim(parts, number % processes, keepdims=False)
-
-    held = part(me)
-    for step in range(1, processes):
-        held = _sent(held, onward) + part(me - step)
-    # Now this process has the whole sum of the part after its own.
-    total = jnp.zeros_like(parts)
-    for step in range(processes):
-        number = (me + 1 - step) % processes
-        total = lax.dynamic_update_index_in_dim(total, held, number, 0)
-        if step < processes - 1:
-            held = _sent(held, onward)
-    return total.reshape(-1)
+    me = lax.axis_index(REPLICA_AXIS)
+    return lax.switch(me, [in_order(i) for i in range(count)], *held)

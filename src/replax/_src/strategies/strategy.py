@@ -30,6 +30,7 @@ from replax._src.values.variable import Variable
 
 if TYPE_CHECKING:
     from replax._src.input.distributed_dataset import DistributedDataset
+    from replax._src.input.explain import Explanation
     from replax._src.input.options import InputContext, InputOptions
 
 __all__ = ["Strategy"]
@@ -323,6 +324,23 @@ class Strategy:
         from replax._src.strategies import distribution  # noqa: PLC0415
 
         return distribution.distribute_from_function(dataset_fn, options, self._place)
+
+    def explain(self, dataset: Any) -> Explanation:
+        """Who reads what of a dataset, and what each replica gets at each step.
+
+        Nothing is read for it. Printed, it is a table; in a notebook too.
+
+        Args:
+          dataset: A dataset of batches over all replicas, or a distributed dataset.
+
+        >>> import replax
+        >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+        >>> strategy.explain(replax.data.Dataset.range(10).batch(4)).steps
+        3
+        """
+        from replax._src.strategies import distribution  # noqa: PLC0415
+
+        return distribution.explain(dataset, self._place)
 
     # --- per-replica values -----------------------------------------------------
 

@@ -48,12 +48,12 @@ class Cut:
         return f"{which} of {self.slices}"
 
 
-def _with_lengths(spec: ElementSpec) -> ElementSpec:
-    """Elements beside the length of a slice of each of their leaves."""
-    lengths = [TensorSpec((), np.int64)] * len(spec.leaves)
+def _with_totals(spec: ElementSpec) -> ElementSpec:
+    """Elements beside how many rows there are of each of their leaves."""
+    totals = [TensorSpec((), np.int64)] * len(spec.leaves)
     return ElementSpec(
         _beside(spec.treedef),
-        (*spec.with_leaves(_open(leaf) for leaf in spec.leaves).leaves, *lengths),
+        (*spec.with_leaves(_open(leaf) for leaf in spec.leaves).leaves, *totals),
     )
 
 
@@ -70,7 +70,8 @@ def _beside(treedef: TreeDef) -> TreeDef:
 class BatchPart(Node):
     """``batch``, of which only the rows of one worker are read.
 
-    An element comes with the length of a slice, which its own rows do not tell.
+    An element comes with the number of rows of the whole batch: from it every worker
+    knows what all replicas get.
     """
 
     child: Node
@@ -83,7 +84,7 @@ class BatchPart(Node):
         return f"batch({self.size}{more}) reading slices {self.cut}"
 
     def spec(self) -> ElementSpec:
-        return _with_lengths(self.child.spec().batched(None))
+        return _with_totals(self.child.spec().batched(None))
 
     def cardinality(self) -> int:
         return batches(
@@ -111,16 +112,15 @@ class BatchPart(Node):
         else:
             part = self.child.rows(range(start + first, start + stop), pass_)
         element = part.as_element(start + first)
-        length = np.array([self.cut.length(rows)])
-        lengths = [length] * len(element.columns)
-        return Block(_beside(element.treedef), [*element.columns, *lengths], 1)
+        totals = [np.array([rows])] * len(element.columns)
+        return Block(_beside(element.treedef), [*element.columns, *totals], 1)
 
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Part(Node):
     """The rows of each element that are one worker's; all of them are read.
 
-    An element comes with the lengths of a slice of each of its leaves.
+    An element comes with the numbers of rows of all of each of its leaves.
     """
 
     child: Node
@@ -130,7 +130,7 @@ class Part(Node):
         return f"slices({self.cut})"
 
     def spec(self) -> ElementSpec:
-        return _with_lengths(self.child.spec())
+        return _with_totals(self.child.spec())
 
     def cardinality(self) -> int:
         return self.child.cardinality()
@@ -152,7 +152,7 @@ class Part(Node):
     def part(self, element: Block, number: int) -> Block:
         """The worker's rows of one element."""
         columns: list[list[np.ndarray]] = []
-        lengths: list[np.ndarray] = []
+        totals: list[np.ndarray] = []
         for position, column in enumerate(element.columns):
             leaf = column[0]
             if not isinstance(leaf, np.ndarray) or not leaf.ndim:
@@ -166,8 +166,8 @@ class Part(Node):
                 raise ValueError(msg)
             start, stop = self.cut.rows(len(leaf))
             columns.append([leaf[start:stop]])
-            lengths.append(np.array([self.cut.length(len(leaf))]))
-        return Block(_beside(element.treedef), [*columns, *lengths], 1)
+            totals.append(np.array([len(leaf)]))
+        return Block(_beside(element.treedef), [*columns, *totals], 1)
 
 
 class _PartCursor(Cursor):
@@ -185,11 +185,11 @@ class _PartCursor(Cursor):
         return self._node.part(block, self._number - 1)
 
     def state(self) -> State:
-        return [self._number, self._child.state()]
+        # Of the whole elements: positions do not depend on who reads which part.
+        return self._child.state()
 
     def restore(self, state: State) -> None:
-        self._number, child_state = state
-        self._child.restore(child_state)
+        self._child.restore(state)
 
     def close(self) -> None:
         self._child.close()

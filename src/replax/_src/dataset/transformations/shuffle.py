@@ -72,16 +72,17 @@ class Shuffle(RandomNode):
         return _ShuffleCursor(self.child.open(pass_), self.key(pass_), self.buffer_size)
 
     def rows(self, index: Index, pass_: Pass) -> Block:
-        order = self._orders.of(pass_ if self.reshuffle else ())
+        order = self._orders.of(pass_ if self.reshuffle else (), self._order)
         return self.child.rows(order.at(index), pass_)
 
     def key(self, pass_: Pass) -> Key:
         """What the order of a pass depends on."""
         return key_of(self.seed, *(pass_ if self.reshuffle else ()))
 
+    # It holds no method of this: orders are large, and a cycle would keep them.
     @functools.cached_property
     def _orders(self) -> Orders:
-        return Orders(self._order)
+        return Orders()
 
     def _order(self, pass_: Pass) -> Order:
         size = self.child.cardinality()
