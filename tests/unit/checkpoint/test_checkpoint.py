@@ -9,7 +9,9 @@ import jax
 import jax.numpy as jnp
 import ml_dtypes
 import numpy as np
+import optax
 import pytest
+from flax import nnx
 
 import replax
 from replax import VariableAggregation, VariableSynchronization
@@ -146,6 +148,34 @@ def test_objects_dicts_lists_trees_and_checkpoints_in_each_other(
     assert (restored.inner.v.numpy(), restored.inner.note) == (1.0, "a")
     assert restored.table == {"rate": 1.0, "on": True, "a.b/c": [1.0, 1.0]}
     assert model.units == 3
+
+
+def test_plain_pytrees_are_made_anew(tmp_path: Path) -> None:
+    optimizer = optax.adam(1e-3)
+    state = optimizer.init({"w": jnp.ones(3)})
+    values = {"key": jax.random.key(3), "none": None, "empty": (), "t": (1, 2.5, "x")}
+    path = Checkpoint(state=state, **values).save(tmp_path / "ck")
+    other = jax.tree.map(lambda x: x + 5, state)
+    new = {"key": jax.random.key(0), "none": None, "empty": (), "t": (0, 0.0, "")}
+    restored = Checkpoint(state=other, **new)
+    restored.restore(path).assert_consumed()
+    assert jax.tree.structure(restored.state) == jax.tree.structure(state)
+    assert jax.tree.all(jax.tree.map(np.array_equal, restored.state, state))
+    assert (restored.t, restored.none, restored.empty) == ((1, 2.5, "x"), None, ())
+    assert jax.random.bits(restored.key) == jax.random.bits(values["key"])
+
+
+def test_a_module_of_flax_is_restored_in_place(tmp_path: Path) -> None:
+    def made(seed: int) -> nnx.Module:
+        rngs = nnx.Rngs(seed)
+        norm, drop = nnx.BatchNorm(3, rngs=rngs), nnx.Dropout(0.5, rngs=rngs)
+        return nnx.Sequential(nnx.Linear(2, 3, rngs=rngs), norm, drop)
+
+    model, other = made(0), made(1)
+    path = Checkpoint(model=model).save(tmp_path / "ck")
+    Checkpoint(model=other).restore(path).assert_consumed()
+    x = jnp.ones((4, 2))
+    np.testing.assert_array_equal(other(x), model(x))
 
 
 def test_of_an_object_only_what_leads_to_variables_is_saved(tmp_path: Path) -> None:

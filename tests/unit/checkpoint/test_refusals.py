@@ -69,6 +69,18 @@ def test_what_cannot_be_saved_is_refused_when_it_is_given(value: Any) -> None:
         Checkpoint(x={"y": value})
 
 
+def test_an_object_without_variables_is_not_saved_as_nothing(tmp_path: Path) -> None:
+    class State:
+        def __init__(self) -> None:
+            self.weights = jnp.ones(3)
+
+    late = Checkpoint(state=State())  # its variables may come later
+    expected = r"state is .*State.* nothing of it would be saved; make its state"
+    with pytest.raises(ValueError, match=expected):
+        late.save(tmp_path / "ck")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_names() -> None:
     with pytest.raises(TypeError, match=r"the key 3; .* use texts as keys: '3'"):
         Checkpoint(x={3: 1.0})

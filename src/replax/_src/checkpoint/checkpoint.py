@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 import jax.numpy as jnp
 
-from replax._src.checkpoint import contents, folders, restoring
+from replax._src.checkpoint import contents, folders, foreign, restoring
 from replax._src.checkpoint.restoring import Restoration
 from replax._src.checkpoint.saved import Leaf, Path, nested
 from replax._src.checkpoint.status import RestoreStatus
@@ -35,7 +35,8 @@ class Checkpoint(contents.Tracked):
 
     What is saved are the attributes: variables of every kind, numbers, texts, arrays,
     trees of these, dicts with texts as keys, lists, other checkpoints, and objects that
-    have variables as attributes. A class of your own may derive from this one.
+    have variables as attributes, which models of Keras and Flax NNX are too. A class of
+    your own may derive from this one.
 
     A variable is saved as the one value that it has between steps, so it can be
     restored under another strategy and with another number of replicas. Variables,
@@ -166,6 +167,7 @@ class Checkpoint(contents.Tracked):
         from replax._src.checkpoint import storage  # noqa: PLC0415  # loads orbax
 
         folder = folders.replaceable(path)
+        contents.check_not_empty(self, ())
         leaves, same = _collected(self)
         if number is not None:
             leaves[_COUNTER,] = Leaf(number)
@@ -241,8 +243,8 @@ def _collected(checkpoint: Checkpoint) -> tuple[dict[Path, Leaf], dict[Path, Pat
     same: dict[Path, Path] = {}
     first: dict[int, Path] = {}
     for where, value in contents.gathered(checkpoint):
-        if contents.is_foreign_variable(value):
-            array = contents.foreign_value(value)
+        if foreign.is_foreign_variable(value):
+            array = foreign.value_of(value)
             leaves[where] = contents.array_leaf(array, of_variable=True)
         elif not isinstance(value, Variable):
             leaves[where] = contents.as_leaf(value)

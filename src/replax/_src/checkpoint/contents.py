@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from replax._src.checkpoint.foreign import is_foreign_variable, is_replaceable
 from replax._src.checkpoint.saved import Leaf, Path, dotted
 from replax._src.core import host
 from replax._src.values.handle import Handle, is_handle
@@ -18,12 +19,12 @@ __all__ = [
     "Tracked",
     "array_leaf",
     "as_leaf",
+    "check_not_empty",
     "check_savable",
     "children",
-    "foreign_value",
     "gathered",
-    "is_foreign_variable",
     "is_plain_value",
+    "is_tree_leaf",
     "parts_of_tree",
     "parts_of_variable",
 ]
@@ -68,20 +69,35 @@ def children(value: Any) -> dict[str, Any] | None:
 
 def is_object(value: Any) -> bool:
     """Whether it is an object of the user's, looked through for variables."""
+    if not _has_attributes(value):
+        return False
+    _, treedef = jax.tree_util.tree_flatten(value, is_leaf=is_handle)
+    # A module of NNX is a tree too, but its variables are restored in place.
+    return is_tree_leaf(treedef) or _holds_replaceable(value, set())
+
+
+def _has_attributes(value: Any) -> bool:
     library = type(value).__module__.partition(".")[0]
     return (
         hasattr(value, "__dict__")
         and library not in _NOT_LOOKED_INTO
-        and not isinstance(value, (Tracked, Handle, dict, list, *_NEVER_OBJECTS))
+        and not isinstance(value, (Tracked, Handle, Mapping, list, *_NEVER_OBJECTS))
         and not is_plain_value(value)
         and not is_foreign_variable(value)
-        and _is_tree_leaf(value)
     )
 
 
-def _is_tree_leaf(value: Any) -> bool:
-    treedef = jax.tree_util.tree_structure(value, is_leaf=is_handle)
-    return jax.tree_util.treedef_is_leaf(treedef)
+def _holds_replaceable(value: Any, seen: set[int]) -> bool:
+    if id(value) in seen or not _has_attributes(value):
+        return False
+    seen.add(id(value))
+    inner = vars(value).values()
+    return any(is_replaceable(x) or _holds_replaceable(x, seen) for x in inner)
+
+
+def is_tree_leaf(treedef: Any) -> bool:
+    """Whether a value is no tree; nothing at all (None, an empty tuple) is one."""
+    return treedef.num_leaves == 1 and jax.tree_util.treedef_is_leaf(treedef)
 
 
 def _of_dict(value: Mapping[Any, Any]) -> dict[str, Any]:
@@ -128,23 +144,6 @@ def leads_to_variables(value: Any, seen: set[int]) -> bool:
     return any(leads_to_variables(child, seen) for child in inner)
 
 
-def is_foreign_variable(value: Any) -> bool:
-    """Whether it is another library's variable, such as Keras's."""
-    return (
-        not isinstance(value, (Handle, type))
-        and callable(getattr(value, "assign", None))
-        and hasattr(value, "shape")
-        and hasattr(value, "dtype")
-        and hasattr(value, "value")
-    )
-
-
-def foreign_value(variable: Any) -> np.ndarray:
-    """The value of another library's variable, on the host."""
-    value = variable.value
-    return np.asarray(value() if callable(value) else value)
-
-
 def parts_of_variable(variable: Variable) -> tuple[Path, ...]:
     """Below the variable's name the names of its leaves, in their order."""
     stand_in = variable.treedef.unflatten(range(len(variable.specs)))
@@ -174,6 +173,22 @@ def check_savable(value: Any, path: Path) -> None:
         pass
 
 
+def check_not_empty(value: Any, path: Path, above: tuple[int, ...] = ()) -> None:
+    """Refuses to save objects without variables: what they have would be lost."""
+    below = children(value)
+    if below is None or id(value) in above:
+        return
+    if not below and is_object(value):
+        msg = (
+            f"{dotted(path)} is {value!r}, which has no variable in its attributes, so "
+            f"nothing of it would be saved; make its state replax.Variables, or give "
+            f"the checkpoint its arrays: Checkpoint(weights=model.weights)"
+        )
+        raise ValueError(msg)
+    for name, child in below.items():
+        check_not_empty(child, (*path, name), (*above, id(value)))
+
+
 def gathered(value: Any) -> Iterator[tuple[Path, Any]]:
     """All variables and plain values in it, with their paths."""
     return _walk(value, (), ())
@@ -193,7 +208,7 @@ def _walk(value: Any, path: Path, above: tuple[int, ...]) -> Iterator[tuple[Path
                 yield from _walk(child, (*path, name), (*above, id(value)))
         return
     parts, treedef = parts_of_tree(value)
-    if jax.tree_util.treedef_is_leaf(treedef):
+    if is_tree_leaf(treedef):
         _refuse(value, path)
     for names, leaf in parts:
         yield from _walk(leaf, (*path, *names), (*above, id(value)))
@@ -220,4 +235,4 @@ def array_leaf(value: Any, *, of_variable: bool = False) -> Leaf:
     if host.is_key(value.dtype):
         impl = str(jax.random.key_impl(value))
         return Leaf(host.to_numpy(value), impl, of_variable)
-    return Leaf(np.array(value), None, of_variable)
+    return Leaf(np.asarray(value), None, of_variable)

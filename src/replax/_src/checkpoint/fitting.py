@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.checkpoint import contents
+from replax._src.checkpoint import contents, foreign
 from replax._src.checkpoint.saved import Leaf, Node, Path, dotted
 from replax._src.core import host
 from replax._src.core.errors import InvalidArgumentError
@@ -41,12 +41,12 @@ def for_variable(
     return variable.treedef.unflatten(leaves), paths
 
 
-def for_foreign(variable: Any, leaf: Leaf, path: Path, source: str) -> np.ndarray:
+def for_foreign(variable: Any, leaf: Leaf, path: Path, source: str) -> Any:
     """The value to assign to another library's variable."""
-    name = getattr(variable, "path", None) or getattr(variable, "name", "")
-    value = np.asarray(leaf.value)
-    spec = jax.ShapeDtypeStruct(tuple(variable.shape), np.dtype(str(variable.dtype)))
-    _check(f"variable {name!r} ({dotted(path)})", value, spec, source)
+    dtype = foreign.value_of(variable).dtype
+    value = _keyed(leaf) if host.is_key(dtype) else np.asarray(leaf.value)
+    what = f"variable {foreign.name_of(variable)!r} ({dotted(path)})"
+    _check(what, value, jax.ShapeDtypeStruct(tuple(variable.shape), dtype), source)
     return value
 
 

@@ -7,7 +7,7 @@ from typing import Any, Protocol, cast
 
 import jax
 
-from replax._src.checkpoint import contents, fitting
+from replax._src.checkpoint import contents, fitting, foreign
 from replax._src.checkpoint.saved import (
     Leaf,
     Names,
@@ -112,7 +112,7 @@ class _Walk:
         if isinstance(value, Variable):
             self._match_variable(value, node, path)
             return value
-        if contents.is_foreign_variable(value):
+        if foreign.is_foreign_variable(value):
             self._match_foreign(value, node, path)
             return value
         if contents.is_plain_value(value):
@@ -154,7 +154,7 @@ class _Walk:
             return
         if not self._restoration.is_given(path):
             new = fitting.for_foreign(variable, node, path, self._source)
-            self.changes.append(lambda: variable.assign(new))
+            self.changes.append(lambda: foreign.assign(variable, new))
         self.given.append(path)
 
     def _match_plain(self, value: Any, node: Node, path: Path) -> Any:
@@ -171,7 +171,7 @@ class _Walk:
     ) -> Any:
         """Tuples, named tuples and other trees, which are made anew."""
         parts, treedef = contents.parts_of_tree(value)
-        if jax.tree_util.treedef_is_leaf(treedef):
+        if contents.is_tree_leaf(treedef):
             return value
         leaves: list[Any] = []
         for names, leaf in parts:

@@ -187,7 +187,7 @@ def _checkpointer() -> Any:
         primary_host=me, active_processes={me}, barrier_sync_key_prefix=f"replax{me}"
     )
     types = ocp.type_handlers.create_type_handler_registry(
-        (np.ndarray, ocp.type_handlers.NumpyHandler()),
+        (np.ndarray, ocp.type_handlers.NumpyHandler(deepcopy_host_arrays=False)),
         (
             jax.Array,
             ocp.type_handlers.ArrayHandler(
