@@ -25,6 +25,7 @@ from distributed_input import (
 )
 from eager_step import eager
 from import_time import import_time
+from many_workers import sums_between_workers, workers_steps
 from python_calls import python_calls
 from ragged_step import ragged_step
 from records import examples, record_files
@@ -37,6 +38,8 @@ QUESTIONS = [
     many_variables,
     eager,
     ragged_step,
+    workers_steps,
+    sums_between_workers,
     import_time,
     python_calls,
     run_overhead,

@@ -33,7 +33,8 @@ def attempt(function: Callable[[], Any]) -> str:
     try:
         return f"returned {function()}"
     except Exception as error:  # noqa: BLE001 - which one it is, is the answer
-        return f"{type(error).__name__}: {error}"
+        notes = " ".join(getattr(error, "__notes__", []))
+        return f"{type(error).__name__}: {error} {notes}".rstrip()
 
 
 def with_policy(dataset: Any, name: str) -> Any:
@@ -111,7 +112,17 @@ def trials_of_unknown_lengths(strategy: Any) -> Trials:
         return dataset.skip(context.input_pipeline_id)
 
     empty = steps(strategy, strategy.distribute_datasets_from_function(words))
+
+    # What is said about steps is removed when all have heard it.
+    def many(context: Any) -> Any:
+        return Dataset.range(200).filter(lambda x: x >= 0).batch(1)
+
+    for _ in range(2):
+        steps(strategy, strategy.distribute_datasets_from_function(many))
+    coordination = strategy.place.topology.agreement.coordination
+    said = coordination.all_below("replax/input")
     return {
+        "said": len(said),
         "uneven": epochs,
         "cardinality": distributed.cardinality(),
         "empty": empty,
@@ -120,6 +131,7 @@ def trials_of_unknown_lengths(strategy: Any) -> Trials:
 
 def trials_of_shuffling(strategy: Any) -> Trials:
     from replax.data import Dataset
+    from replax.data.experimental import SHARD_HINT
 
     dataset = Dataset.range(16).shuffle(16).batch(4)
     shuffled = strategy.experimental_distribute_dataset(dataset)
@@ -128,7 +140,18 @@ def trials_of_shuffling(strategy: Any) -> Trials:
     next(half)
     state = half.get_state()
     half.set_state(state)
-    return {"shuffled": epochs, "state": state, "rest": steps(strategy, half)}
+    # With HINT a worker has positions of its own.
+    hinted = Dataset.range(8).shard(SHARD_HINT, SHARD_HINT).batch(2)
+    own = iter(strategy.experimental_distribute_dataset(with_policy(hinted, "HINT")))
+    next(own)
+    own.set_state(own.get_state())
+    return {
+        "shuffled": epochs,
+        "state": state,
+        "rest": steps(strategy, half),
+        "own rest": steps(strategy, own),
+        "refused": attempt(lambda: own.set_state(state)),
+    }
 
 
 def trials_of_warnings(strategy: Any) -> Trials:
@@ -232,6 +255,10 @@ def test_uneven_workers_end_together(found: ProcessesResult) -> None:
     assert of(found, "cardinality") == [-2, -2]
 
 
+def test_what_is_said_does_not_pile_up(found: ProcessesResult) -> None:
+    assert all(0 < count < 200 for count in of(found, "said"))
+
+
 def test_a_worker_without_data_gets_empty_batches(found: ProcessesResult) -> None:
     one, other = of(found, "empty")
     assert one == [{"w": [[b"a", b"b"]], "n": [[0, 1]]}]
@@ -255,6 +282,16 @@ def test_positions_are_the_same_on_all_workers(found: ProcessesResult) -> None:
     assert one == other
     assert one["position"] == 1
     assert [len(rest) for rest in of(found, "rest")] == [3, 3]
+
+
+def test_positions_in_what_only_one_worker_reads(found: ProcessesResult) -> None:
+    assert of(found, "own rest") == [
+        [[[2]], [[4]], [[6]]],
+        [[[3]], [[5]], [[7]]],
+    ]
+    for text in of(found, "refused"):
+        assert text.startswith("InvalidArgumentError: the position was saved from")
+        assert "each worker reads files or parts of its own" in text
 
 
 def test_all_may_leave_a_loop(found: ProcessesResult) -> None:

@@ -37,10 +37,8 @@ def trained(at_step_3: Callable[[], bool]) -> list[float]:
 
     values: list[float] = []
     for i in range(6):
-        if i == 3 and current_process().rank == 1:
-            with strategy._topology.phase("input"):
-                if not at_step_3():
-                    break
+        if i == 3 and current_process().rank == 1 and not at_step_3():
+            break
         total = step(ones)
         values.append(float(strategy.reduce("MEAN", total, axis=None)))
     return values
@@ -60,13 +58,34 @@ def test_a_healthy_group_ends_without_a_word() -> None:
 
 
 def test_a_stalled_group_says_who_is_where_and_ends() -> None:
-    def stay_in_input() -> bool:
+    def read_slowly() -> None:
         # As in a collective, no signal gets through to Python.
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        time.sleep(10_000)
-        return True
+        strategy = replax.distribute.MultiWorkerMirroredStrategy()
 
-    error = failed(stay_in_input, 3)
+        def stay_in_input(x: Any) -> Any:
+            if current_process().rank == 1 and x[0] >= 9:
+                time.sleep(10_000)
+            return x
+
+        data = replax.data.Dataset.range(30).batch(3).map(stay_in_input)
+
+        @replax.function
+        def step(x: Any) -> Any:
+            def total(x: Any) -> Any:
+                context: Any = replax.distribute.get_replica_context()
+                return context.all_reduce("SUM", x.sum())
+
+            return strategy.run(total, args=(x,))
+
+        for x in strategy.experimental_distribute_dataset(data):
+            for value in strategy.experimental_local_results(step(x)):
+                float(value)
+
+    with pytest.raises(ProcessesError) as caught:
+        run_processes(3, read_slowly, env=STALL, grace=120, timeout=240)
+    error = caught.value
+    assert not error.stopped, error
     assert sorted(error.failures) == [0, 1, 2]
     for rank, failure in error.failures.items():
         assert failure.exit_code != 0
@@ -74,7 +93,7 @@ def test_a_stalled_group_says_who_is_where_and_ends() -> None:
         assert f"replax: rank {rank} of 3 gives up: no process has got on for" in text
         assert "REPLAX_STALL_TIMEOUT=seconds" in text
         (line,) = [x for x in text.splitlines() if "<- the others wait for it" in x]
-        assert line.startswith("  rank 1 at step 3, phase 'input', for ")
+        assert line.startswith("  rank 1 at step 3, phase 'input', for "), text
         assert f"the stacks of rank {rank}:" in text
     assert "in stay_in_input" in error.failures[1].output
 

@@ -305,7 +305,9 @@ class TestOthers:
             step = dealt.take(1)
             if step is None:
                 break
-            found.append([leaf.tolist() for leaf in step.leaves[0]])
+            (leaf,) = step.leaves
+            assert isinstance(leaf, list)
+            found.append([part.tolist() for part in leaf])
         assert found == [[[0, 1], [2, 3]], [[4, 5], [6]], [[7], [8]], [[9], [10]]]
         assert states[1] == {"batch": 0, "dealt": [2, 4]}
         assert states[2] == 1

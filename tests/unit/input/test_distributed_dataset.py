@@ -407,6 +407,29 @@ class TestThreads:
             next(iter(distributed))
 
 
+class TestMemory:
+    def test_nothing_of_an_epoch_is_kept(self) -> None:
+        """Not even until the garbage collector comes by: orders of rows are large."""
+        strategy = strategy_of(8)
+        dataset = Dataset.range(5000).shuffle(5000).batch(100)
+        distributed = strategy.experimental_distribute_dataset(dataset)
+        gc.collect()
+        gc.disable()
+        try:
+            before = kept_by_iterations()
+            for _ in range(5):
+                assert sum(1 for _ in distributed) == 50
+            wait_until(lambda: not prefetchers(), "all threads have ended")
+            assert kept_by_iterations() == before
+        finally:
+            gc.enable()
+
+
+def kept_by_iterations() -> int:
+    kinds = {"_Written", "Orders", "Shelf", "Run", "Feed", "PerReplica"}
+    return sum(type(thing).__name__ in kinds for thing in gc.get_objects())
+
+
 class TestValues:
     def test_nests_of_arrays_and_strings(self) -> None:
         strategy = strategy_of(2)

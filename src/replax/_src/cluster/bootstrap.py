@@ -13,6 +13,7 @@ from replax._src.cluster.addresses import host_of
 from replax._src.cluster.agreement import Agreement
 from replax._src.cluster.coordination import Coordination
 from replax._src.cluster.group import Group
+from replax._src.cluster.own_address import own_address
 from replax._src.cluster.watchdog import timeout_of
 from replax._src.core import jax_compat
 from replax._src.core.errors import DeadlineExceededError, UnavailableError
@@ -80,7 +81,7 @@ def _initialise(group: Group, timeout: int) -> None:
             f"listed: move the line that creates it to the top of the program"
         )
         raise RuntimeError(msg)
-    _choose_collectives()
+    _choose_collectives(group)
     try:
         jax.distributed.initialize(
             coordinator_address=group.coordinator_address,
@@ -96,10 +97,13 @@ def _initialise(group: Group, timeout: int) -> None:
         jax.local_devices()
 
 
-def _choose_collectives() -> None:
+def _choose_collectives(group: Group) -> None:
     """Lets CPU devices reach those of other processes, unless it was chosen how."""
     if jax_compat.setting("jax_cpu_collectives_implementation") is None:
         jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    address = own_address(group)
+    if address is not None:
+        jax_compat.let_gloo_listen_at(address)
 
 
 def _neighbours(group: Group) -> int:

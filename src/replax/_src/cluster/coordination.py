@@ -61,7 +61,7 @@ class Coordination:
         except Exception as error:
             if _status(error) == "NOT_FOUND":
                 return None
-            raise
+            raise _as_ours(error, f"looking for {key}") from error
 
     def all_below(self, prefix: str) -> dict[str, str]:
         """The texts under the keys below ``prefix``, by the rest of their keys."""

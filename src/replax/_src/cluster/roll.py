@@ -26,6 +26,7 @@ class Roll:
     def __init__(self, coordination: Coordination) -> None:
         self.departed: dict[int, Departure] = {}
         self._coordination = coordination
+        self._began = time.monotonic()
         # Of each process its last sighting, and when it was first read.
         self._seen: dict[int, tuple[Sighting, float]] = {}
 
@@ -78,9 +79,8 @@ class Roll:
         Args:
           moment: By ``time.monotonic``.
         """
-        never = float("-inf")
         return [
             rank
             for rank in sorted(self.missing - {self._coordination.rank})
-            if (self._seen[rank][1] if rank in self._seen else never) <= moment
+            if (self._seen[rank][1] if rank in self._seen else self._began) <= moment
         ]

@@ -31,6 +31,7 @@ from jax._src.core import (
     Primitive,
     Var,
 )
+from jax._src.lib import _jax as jaxlib_extension  # pyright: ignore[reportPrivateImportUsage, reportPrivateUsage]
 from jax._src.random.prng import PRNGKeyArray as _PRNGKeyArray
 
 __all__ = [
@@ -58,6 +59,7 @@ __all__ = [
     "is_recording_on",
     "is_staging",
     "is_top_level",
+    "let_gloo_listen_at",
     "on_tpu_machine",
     "on_trace",
     "register_internal_frames",
@@ -133,6 +135,23 @@ def abandon_distributed() -> None:
     for thing in (state.preemption_sync_manager, state.client, state.service):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     state.preemption_sync_manager = state.client = state.service = None
+
+
+def let_gloo_listen_at(address: str) -> None:
+    """Says where other processes find gloo, before devices are opened.
+
+    It would take one that the name of the machine stands for.
+    """
+
+    def client() -> Any:
+        state = _distributed.global_state
+        chosen = setting("jax_cpu_collectives_implementation")
+        if state.client is None or chosen != "gloo":
+            return _xla_bridge.make_cpu_client()
+        gloo: Any = jaxlib_extension.make_gloo_tcp_collectives
+        return _xla_bridge.make_cpu_client(gloo(state.client, hostname=address))
+
+    _xla_bridge.register_backend_factory("cpu", client, priority=0, fail_quietly=False)
 
 
 def is_compiling() -> bool:

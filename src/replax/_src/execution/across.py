@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import functools
 import math
+import pickle
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -125,7 +127,7 @@ def _joined(leaf: Any, joining: _Joining, topology: Topology) -> Any:
     if value.spread is not None or frame is not None:
         return _joined_in_frame(value, joining, topology, frame)
     if not joining.takes(value):
-        return joining.on_host(value)
+        return joining.on_host(value, topology)
     if topology.is_single:
         return joining.of_one(*value.values)
     return _joined_now(value, joining, topology)
@@ -160,8 +162,11 @@ def _joined_now(value: PerReplica, joining: _Joining, topology: Topology) -> Any
     ids = tuple(groups.index(shape) for shape in shapes)
     with topology.meeting():
         if topology.agreement is not None:
-            kinds = [("", f"{stacked.dtype}{list(shape)}") for shape in shapes]
-            topology.agreement.enter(written(f"bringing together by {joining}", kinds))
+            kinds = [
+                (f"replica {i}", f"{stacked.dtype}{list(shape)}")
+                for i, shape in enumerate(shapes)
+            ]
+            topology.agreement.enter(written(joining.label, kinds))
         result, token = _program(joining, groups, counts, ids, topology)(stacked)
         if topology.is_cpu:
             window.admit(token)
@@ -191,6 +196,11 @@ def _program(
 class _Joining:
     """A way to make one array of the replicas' rows."""
 
+    @property
+    def label(self) -> str:
+        """What it is called in an error."""
+        raise NotImplementedError
+
     def check(self, shape: Shape) -> None:
         """Refuses a replica's value that has no such axis."""
         raise NotImplementedError
@@ -206,7 +216,7 @@ class _Joining:
         del value
         return True
 
-    def on_host(self, value: PerReplica) -> Any:
+    def on_host(self, value: PerReplica, topology: Topology) -> Any:
         """The same for components that stay on the host."""
         raise NotImplementedError
 
@@ -244,6 +254,10 @@ class _Reduction(_Joining):
 
     op: ReduceOp
     axes: Axes
+
+    @property
+    def label(self) -> str:
+        return f"reduce({self.op.value!r}, axis={self.axes})"
 
     def check(self, shape: Shape) -> None:
         axes = self.axes or ()
@@ -307,6 +321,10 @@ class _Gathering(_Joining):
 
     axis: int
 
+    @property
+    def label(self) -> str:
+        return f"gather along axis {self.axis}"
+
     def check(self, shape: Shape) -> None:
         if not -len(shape) <= self.axis < len(shape):
             msg = (
@@ -318,10 +336,15 @@ class _Gathering(_Joining):
     def takes(self, value: PerReplica) -> bool:
         return not value.on_host
 
-    def on_host(self, value: PerReplica) -> Any:
+    def on_host(self, value: PerReplica, topology: Topology) -> Any:
         parts = [np.asarray(v) for v in value.values]
         for part in parts:
             self.check(part.shape)
+        if topology.agreement is not None:
+            mine = base64.b64encode(pickle.dumps(parts)).decode()
+            told = topology.agreement.exchange(written(self.label), mine)
+            # They are processes of this program, and have read no others' data.
+            parts = [p for t in told for p in pickle.loads(base64.b64decode(t))]  # noqa: S301
         return np.concatenate(parts, self.axis)
 
     def of_rows(

@@ -154,5 +154,4 @@ def are_same(brought: Sequence[Any], topology: Topology) -> bool:
 
 
 def _kind(array: jax.Array) -> str:
-    sizes = ",".join(map(str, array.shape))
-    return f"{np.dtype(array.dtype).name}[{sizes}]"
+    return f"{np.dtype(array.dtype).name}{list(array.shape)}"

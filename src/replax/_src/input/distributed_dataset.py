@@ -200,7 +200,15 @@ class DistributedIterator:
             )
             raise InvalidArgumentError(msg)
         for run, saved in zip(self._runs, states, strict=True):
-            run.check(saved)
+            try:
+                run.check(saved)
+            except InvalidArgumentError as error:
+                if self._supply.has_own_positions:
+                    error.add_note(
+                        "(each worker reads files or parts of its own: it goes on from "
+                        "the position that it saved, among as many workers as before)"
+                    )
+                raise
         self.close()
         begun = NOT_BEGUN
         for run, saved in zip(self._runs, states, strict=True):

@@ -1,8 +1,9 @@
 """What workers tell each other about the steps of a dataset, key by key.
 
-A key names the dataset, the worker, the iteration and the step, and is deleted when all
-workers have read it. A wait goes on in slices, between which it is found out whether it
-can still end: when the other worker has left the loop, or has come to its own end.
+A key names the dataset, the worker, the iteration and the step, and is deleted soon
+after all workers have read it. A wait goes on in slices, between which it is found out
+whether it can still end: the other worker may have left the loop, or have come to its
+own end.
 """
 
 from __future__ import annotations
@@ -27,6 +28,9 @@ __all__ = ["Peers", "Round"]
 
 # After this many seconds it is looked whether a worker may still say something.
 _SLICE = 0.5
+
+# What was said about so many steps is removed with one message.
+_TOGETHER = 16
 
 # Datasets are numbered in the order in which they are distributed, which is the same on
 # all workers; the keys of a group of processes are those of the whole process.
@@ -82,11 +86,11 @@ class Round:
         if not step:
             begun = str(self._number + 1)
             self._talk.put(self._peers.key(self.rank, "begun"), begun, again=True)
-        self._talk.put(self._key(self.rank, step), text)
+        self._talk.put(self._step(self.rank, step), text)
 
     def hear(self, step: int, rank: int) -> str:
         """What another worker says about a step."""
-        key, whose = self._key(rank, step), f"rank {rank}"
+        key, whose = self._step(rank, step), f"rank {rank}"
         end = time.monotonic() + self._peers.patience
         while not self._over.is_set():
             left = end - time.monotonic()
@@ -100,9 +104,10 @@ class Round:
         raise AbortedError(msg)
 
     def forget(self, step: int) -> None:
-        """Removes what this worker said about a step that all have come past."""
+        """Removes what this worker said about steps that all have come past."""
         if step >= 0:
-            self._talk.delete(self._key(self.rank, step))
+            if step % _TOGETHER == _TOGETHER - 1:
+                self._talk.delete(self._key(self.rank, step // _TOGETHER))
         elif self._number > 1:
             # All begin this iteration, so nobody reads the one before the last one.
             self._talk.delete(self._peers.key(self.rank, self._number - 2))
@@ -122,11 +127,14 @@ class Round:
     def _key(self, rank: int, what: object) -> str:
         return self._peers.key(rank, self._number, what)
 
+    def _step(self, rank: int, step: int) -> str:
+        return self._key(rank, f"{step // _TOGETHER}/{step}")
+
     def _check(self, rank: int, step: int) -> None:
         """Raises if a worker is not going to say anything about a step."""
         if self._talk.find(self._key(rank, "left")) is not None:
             # It may have said it before it left.
-            if self._talk.find(self._key(rank, step)) is not None:
+            if self._talk.find(self._step(rank, step)) is not None:
                 return
             msg = (
                 f"rank {rank} has left iteration {self._number + 1} over a dataset "

@@ -25,6 +25,9 @@ from replax._src.input.steps import Dealt, Parts, Split, Steps, Whole
 
 __all__ = ["Supply", "Way"]
 
+# With these each worker reads something else, and has positions of its own.
+_OWN = {AutoShardPolicy.FILE, AutoShardPolicy.HINT}
+
 
 class Way(enum.Enum):
     """How elements become what replicas get."""
@@ -71,9 +74,7 @@ class Supply:
             way = Way.SPLIT
         else:
             way = Way.PARTS if share.holds_parts else Way.DEALT
-        # Workers that read files of their own have positions of their own.
-        is_own = share.policy in {AutoShardPolicy.FILE, AutoShardPolicy.HINT}
-        position_of = share.plan if is_own else share.given
+        position_of = share.plan if share.policy in _OWN else share.given
         return cls((position_of,), (share.plan,), way, worker, replicas, share, peers)
 
     @classmethod
@@ -86,6 +87,12 @@ class Supply:
     ) -> Supply:
         """Of datasets that a function of users made for this worker."""
         return cls(tuple(plans), tuple(plans), Way.WHOLE, worker, replicas, None, peers)
+
+    @property
+    def has_own_positions(self) -> bool:
+        """Whether a position of one worker is none of the others."""
+        shared = self.share
+        return self.peers is not None and shared is not None and shared.policy in _OWN
 
     def runs(self) -> list[Run]:
         """An iteration of each plan."""

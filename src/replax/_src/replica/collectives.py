@@ -13,6 +13,7 @@ to its own rows.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from typing import Any, Protocol
 
@@ -25,6 +26,7 @@ from jax.interpreters import ad, batching, mlir
 from replax._src.core.jax_compat import Primitive, axis_bound, is_lowered_over
 from replax._src.replica import scope
 from replax._src.replica.between_processes import sum_between_processes
+from replax._src.replica.options import CommunicationOptions
 from replax._src.replica.packing import packed
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.topology.wiring import Wiring
@@ -176,11 +178,16 @@ def summed(operands: Sequence[jax.Array], topology: Topology) -> list[jax.Array]
     )
 
 
-def all_reduce(arrays: Sequence[Any], topology: Topology) -> list[jax.Array]:
+def all_reduce(
+    arrays: Sequence[Any],
+    topology: Topology,
+    options: CommunicationOptions | None = None,
+) -> list[jax.Array]:
     """The sums over all replicas, wherever the code runs."""
-    return all_reduce_p.bind(
-        *arrays, num_replicas=topology.num_replicas, wiring=topology.wiring
-    )
+    wiring = topology.wiring
+    if wiring is not None and options is not None and options.bytes_per_pack:
+        wiring = dataclasses.replace(wiring, bytes_per_pack=options.bytes_per_pack)
+    return all_reduce_p.bind(*arrays, num_replicas=topology.num_replicas, wiring=wiring)
 
 
 all_reduce_p.def_impl(

@@ -11,9 +11,9 @@ __all__ = ["CommunicationImplementation", "CommunicationOptions"]
 class CommunicationImplementation(enum.Enum):
     """Which library moves the bytes between hosts.
 
-    XLA decides by the devices: rings of gloo between CPU hosts, NCCL between GPUs, the
-    interconnect of a TPU. The members say what a program expects; ``NCCL`` without
-    GPUs is refused where several hosts are involved.
+    The devices decide: gloo between CPU hosts, NCCL between GPUs, the interconnect of a
+    TPU. The members say what a program expects; ``NCCL`` with CPU devices is refused by
+    :class:`MultiWorkerMirroredStrategy`.
 
     >>> from replax.distribute.experimental import CommunicationImplementation
     >>> CommunicationImplementation.AUTO.value
@@ -30,10 +30,10 @@ class CommunicationOptions:
     """Hints for collectives between hosts.
 
     Args:
-      bytes_per_pack: Up to how many bytes small arrays are sent as one; 0 lets the
-        library choose.
+      bytes_per_pack: Up to how many bytes small arrays are sent as one between CPU
+        hosts; 0 lets the library choose.
       timeout_seconds: After how long a collective that a peer does not join is an
-        error; None waits for as long as the peer lives.
+        error; None stands for ten minutes.
       implementation: Which library is expected to move the bytes.
 
     >>> from replax.distribute.experimental import CommunicationOptions

@@ -105,14 +105,13 @@ class ReplicaContext:
         """
         op = ReduceOp.of(reduce_op)
         self._require_here("all_reduce")
-        del options  # XLA chooses between replicas of one process
         leaves, treedef = jax.tree_util.tree_flatten(read(value))
         arrays = [_as_operand(leaf, "all_reduce") for leaf in leaves]
         if op is ReduceOp.MEAN:
             arrays = [_wide(x) for x in arrays]
         count = self.num_replicas_in_sync
         if arrays and not self._topology.is_single:
-            arrays = collectives.all_reduce(arrays, self._topology)
+            arrays = collectives.all_reduce(arrays, self._topology, options)
         if op is ReduceOp.MEAN:
             arrays = [x / count for x in arrays]
         return treedef.unflatten(arrays)

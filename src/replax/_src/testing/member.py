@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import os
 import pickle
 import tempfile
@@ -19,9 +20,23 @@ from replax._src.testing import child
 from replax._src.testing.child import CLOCK, RAISED, RETURNED
 from replax._src.testing.failures import ProcessFailure
 
-__all__ = ["Member"]
+__all__ = ["Member", "Place"]
 
 _HEADER = len(RETURNED) + CLOCK.size
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a process runs.
+
+    Attributes:
+      environment: All variables of its environment.
+      prefix: What its command line begins with: a program that becomes the process, and
+        changes something before, such as ``ip netns exec``.
+    """
+
+    environment: Mapping[str, str]
+    prefix: tuple[str, ...] = ()
 
 
 class Member:
@@ -32,10 +47,10 @@ class Member:
     Args:
       rank: Which one it is.
       order: What it is to do (see sending.py).
-      environment: All variables of its environment.
+      place: Where it runs.
     """
 
-    def __init__(self, rank: int, order: bytes, environment: Mapping[str, str]) -> None:
+    def __init__(self, rank: int, order: bytes, place: Place) -> None:
         self.rank = rank
         # What was done to it: that it was ended, that it took too long.
         self.stopped = False
@@ -47,8 +62,10 @@ class Member:
             told.write(order)
             told.seek(0)
             descriptors = (told.fileno(), self._answer.fileno())
-            line = command([lifeline, raised, child], *descriptors)
-            self.process = GroupLeader(line, environment, self._output, descriptors)
+            line = [*place.prefix, *command([lifeline, raised, child], *descriptors)]
+            self.process = GroupLeader(
+                line, place.environment, self._output, descriptors
+            )
             told.close()
             stack.pop_all()
 

@@ -13,11 +13,11 @@ from typing import Any
 
 from replax._src.testing.child import SHOW_STACKS
 from replax._src.testing.failures import ProcessesError
-from replax._src.testing.member import Member
+from replax._src.testing.member import Member, Place
 from replax._src.testing.sending import packed
 from replax._src.testing.surroundings import environment_of, free_ports
 
-__all__ = ["ProcessesResult", "run_processes"]
+__all__ = ["ProcessesResult", "run_in", "run_processes"]
 
 # All in seconds: how often is looked, how long a process may take to print its stacks,
 # and how long to end when it is asked to.
@@ -109,12 +109,12 @@ def run_processes(
         # The first ports are kept for servers that share theirs. Others cannot listen
         # at such a port, and find their own free the next time.
         with free_ports(n, keep=attempt == 0) as addresses:
-            environments = [
-                environment_of(rank, addresses, tasks, devices, env or {})
+            places = [
+                Place(environment_of(rank, addresses, tasks, devices, env or {}))
                 for rank in range(n)
             ]
             try:
-                return _run(order, environments, timeout, grace)
+                return run_in(places, order, timeout, grace)
             except ProcessesError as error:
                 if attempt == _ATTEMPTS - 1 or not _has_collided(error):
                     raise
@@ -148,17 +148,22 @@ def _has_collided(error: ProcessesError) -> bool:
     )
 
 
-def _run(
-    order: bytes,
-    environments: Sequence[Mapping[str, str]],
-    timeout: float,
-    grace: float,
+def run_in(
+    places: Sequence[Place], order: bytes, timeout: float, grace: float
 ) -> ProcessesResult:
+    """Runs a function once, in a process at each of several places.
+
+    Args:
+      places: Where.
+      order: The function, from ``packed``.
+      timeout: As of :func:`run_processes`.
+      grace: As of :func:`run_processes`.
+    """
     with contextlib.ExitStack() as stack:
         members: list[Member] = []
         end = time.monotonic() + timeout
-        for rank, environment in enumerate(environments):
-            members.append(Member(rank, order, environment))
+        for rank, place in enumerate(places):
+            members.append(Member(rank, order, place))
             stack.callback(members[-1].close)
         _wait(members, end, grace)
         for member in members:
