@@ -16,9 +16,11 @@ demo: $(VENV)/.dev
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
-# The tests of datasets of other libraries, with those that `make test` does not install.
+# The tests of datasets of other libraries, and of programs migrated from them, with those
+# that `make test` does not install.
 foreign: $(VENV)/.foreign
-	$(BIN)/python -m pytest -n 2 --dist worksteal tests/unit/dataset/foreign $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal tests/unit/dataset/foreign \
+		tests/examples/test_migrations.py $(ARGS)
 
 # What TF Transform has learned, in datasets of a strategy; in an environment of its own.
 transform: $(TRANSFORM)/.done

@@ -14,7 +14,7 @@ from replax._src.values.vocabulary import (
 )
 
 if TYPE_CHECKING:
-    from replax import data, experimental, io, keras
+    from replax import data, experimental, io, keras, train
 
 __all__ = [
     "Function",
@@ -33,12 +33,10 @@ __all__ = [
     "function",
     "io",
     "keras",
+    "train",
 ]
 
 
 def __getattr__(name: str) -> object:
-    return _loaded_later(
-        __name__,
-        name,
-        {"data": None, "experimental": None, "io": None, "keras": None},
-    )
+    homes = dict.fromkeys(["data", "experimental", "io", "keras", "train"])
+    return _loaded_later(__name__, name, homes)

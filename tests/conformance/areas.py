@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 AREAS = frozenset(
     {
         "autoshard",
+        "checkpoint",
         "from_function",
         "function",
         "gather_values",
@@ -27,14 +28,12 @@ AREAS = frozenset(
         "scope",
         "specs",
         "tfdata",
+        "v1",
         "variables",
     }
 )
 
-AREAS_TO_COME = {
-    "checkpoint": "needs replax.train.Checkpoint",
-    "v1": "needs replax.compat.v1",
-}
+AREAS_TO_COME: dict[str, str] = {}
 
 
 def why_not(case: Case) -> str | None:

@@ -12,6 +12,7 @@ __all__ = ["main"]
 _COMMANDS: dict[str, str] = {
     "doctor": "replax._src.cli.doctor",
     "explain": "replax._src.cli.explain",
+    "migrate": "replax._src.cli.migrate",
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, final
+from typing import Any
 
 from replax._src.strategies.cross_device_ops import CrossDeviceOps
 from replax._src.strategies.strategy import Strategy
@@ -13,7 +13,6 @@ from replax._src.topology.topology import Topology
 __all__ = ["MirroredStrategy"]
 
 
-@final
 class MirroredStrategy(Strategy):
     """Synchronous training on the devices of one machine.
 

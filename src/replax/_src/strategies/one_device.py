@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, final
+from typing import Any
 
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology import devices as device_names
@@ -11,7 +11,6 @@ from replax._src.topology.topology import Topology
 __all__ = ["OneDeviceStrategy"]
 
 
-@final
 class OneDeviceStrategy(Strategy):
     """Puts variables and steps on one device.
 

@@ -279,6 +279,11 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
         """Subtracts from the value; see :meth:`assign`."""
         return self._update(value, jnp.subtract, "assign_sub")
 
+    def overwrite(self, value: Any) -> None:
+        """Replaces the value between steps, whosever scope this is: a restore."""
+        leaves = create.checked_leaves(value, self, "restore")
+        self._update_across(leaves, replaced, "restore")
+
     def _update(self, value: Any, update: Update, verb: str) -> Self:
         place = scope.current()
         self._refuse_other_strategy(place, verb)

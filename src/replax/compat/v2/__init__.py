@@ -1,6 +1,6 @@
 """Replax under the names of TensorFlow 2: ``import replax.compat.v2 as tf``."""
 
-from replax import config, distribute, errors
+from replax import compat, config, distribute, errors
 from replax._src.compat.arithmetic import (
     abs,
     add,
@@ -100,9 +100,19 @@ from replax._src.compat.shapes import (
     unstack,
 )
 from replax._src.compat.variable import Variable
+from replax._src.compat.version import __version__
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.values.vocabulary import VariableAggregation, VariableSynchronization
-from replax.compat.v2 import data, debugging, io, math, nest, random, train
+from replax.compat.v2 import (
+    data,
+    debugging,
+    experimental,
+    io,
+    math,
+    nest,
+    random,
+    train,
+)
 
 __all__ = [
     "Tensor",
@@ -112,6 +122,7 @@ __all__ = [
     "Variable",
     "VariableAggregation",
     "VariableSynchronization",
+    "__version__",
     "abs",
     "add",
     "add_n",
@@ -124,6 +135,7 @@ __all__ = [
     "broadcast_to",
     "cast",
     "clip_by_value",
+    "compat",
     "complex64",
     "complex128",
     "concat",
@@ -140,6 +152,7 @@ __all__ = [
     "executing_eagerly",
     "exp",
     "expand_dims",
+    "experimental",
     "eye",
     "fill",
     "float16",

@@ -1,5 +1,6 @@
 """What training needs besides strategies."""
 
 from replax._src.cluster.spec import ClusterSpec
+from replax.train import Checkpoint, latest_checkpoint
 
-__all__ = ["ClusterSpec"]
+__all__ = ["Checkpoint", "ClusterSpec", "latest_checkpoint"]
