@@ -25,9 +25,9 @@ from distributed_input import (
 )
 from eager_step import eager
 from import_time import import_time
-from many_workers import sums_between_workers, workers_steps
 from keras_fit import keras_fit
 from lookups import hashed_strings, string_lookups
+from many_workers import sums_between_workers, workers_steps
 from python_calls import python_calls
 from ragged_step import ragged_step
 from records import examples, record_files
