@@ -152,10 +152,10 @@ DECLINED: dict[str, tuple[dict[str, str], str, str]] = {
         "Slurm",
         "SLURM_PTY_PORT is set",
     ),
-    "Open MPI 5": (
-        without(OPEN_MPI, "OMPI_MCA_orte_hnp_uri"),
+    "Open MPI with one process": (
+        {**OPEN_MPI, "OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"},
         "Open MPI",
-        "is not set, as by Open MPI 5 and later; let mpirun set MASTER_ADDR and MASTER",
+        "OMPI_COMM_WORLD_SIZE is 1",
     ),
     "Open MPI without a size": (
         without(OPEN_MPI, "OMPI_COMM_WORLD_SIZE"),
@@ -228,6 +228,10 @@ WRONG: dict[str, tuple[dict[str, str], str]] = {
             "MASTER_PORT": "29500",
         },
         "MASTER_ADDR is 'localhost', .* 1 of the 2 processes",
+    ),
+    "Open MPI 5": (
+        without(OPEN_MPI, "OMPI_MCA_orte_hnp_uri"),
+        "SIZE is 2, and OMPI_MCA_orte_hnp_uri is not set, .* mpirun: -x MASTER_ADDR=<",
     ),
     "SLURM_PROCID too large": (
         {**SLURM, "SLURM_PROCID": "3"},

@@ -12,6 +12,7 @@ import pytest
 from fresh_process import ROOT, SECONDS
 from replax._src.cluster.detect import detect
 from replax._src.cluster.group import Group
+from replax._src.cluster.of_jax import JaxClusterResolver
 
 OPEN_MPI = {
     "OMPI_COMM_WORLD_RANK": "1",
@@ -40,12 +41,10 @@ def test_the_group_of_open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     assert resolver.master(rpc_layer="grpc") == f"grpc://{coordinator}"
 
 
-def test_one_process_of_open_mpi_is_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    one = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "1"}
-    for name, value in {**OPEN_MPI, **one}.items():
+def test_one_process_is_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, value in {**OPEN_MPI, "OMPI_COMM_WORLD_SIZE": "1"}.items():
         monkeypatch.setenv(name, value)
-    resolver = detect(os.environ).resolver
-    assert resolver is not None
+    resolver = JaxClusterResolver("Open MPI", 0)
     assert resolver.process_group().is_local
     assert (resolver.cluster_spec().as_dict(), resolver.master()) == ({}, "")
 
@@ -58,6 +57,17 @@ def test_what_jax_cannot_find_out_is_an_error(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(
         ConnectionError, match=r"Open MPI cluster .* IP address from Open"
     ):
+        resolver.process_group()
+
+
+def test_without_the_client_the_error_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    pod = {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "JOB_COMPLETION_INDEX": "0"}
+    resolver = detect(pod).resolver
+    assert resolver is not None
+    monkeypatch.setitem(sys.modules, "kubernetes", None)
+    with pytest.raises(ImportError, match=r"pip install 'replax\[kubernetes\]', or"):
         resolver.process_group()
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import ipaddress
 import re
 
-from replax._src.core.errors import InvalidArgumentError
-
 __all__ = ["PORT", "bracketed", "host_of", "is_loopback", "port_of"]
 
 # JAX's variable for the port of its coordination service.
@@ -40,7 +38,7 @@ def bracketed(host: str, variable: str) -> str:
             f"{variable} is {host!r}, and has to be the name or the IP address of the "
             f"machine of process 0"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     return f"[{host}]" if ":" in host else host
 
 

@@ -74,7 +74,8 @@ class Agreement:
         self.watchdog = Watchdog(coordination, lambda: self._number)
         self._number = 0
         self._agreed: set[str] = set()
-        self._done: dict[int, str] = {}
+        # What was done at each number, and whether it was published there.
+        self._done: dict[int, tuple[str, bool]] = {}
         self._published: list[int] = []
         self._failure: Exception | None = None
         self._gives_up_at = float("inf")
@@ -91,8 +92,9 @@ class Agreement:
           what: The operation, from :func:`written`.
         """
         with self._lock:
-            number = self._begin(what)
-            if what not in self._agreed:
+            is_new = what not in self._agreed
+            number = self._begin(what, says_so=is_new)
+            if is_new:
                 self._compare(number, what, "")
                 self._agreed.add(what)
 
@@ -104,15 +106,15 @@ class Agreement:
           mine: The text of this process.
         """
         with self._lock:
-            return self._compare(self._begin(what), what, mine)
+            return self._compare(self._begin(what, says_so=True), what, mine)
 
-    def _begin(self, what: str) -> int:
+    def _begin(self, what: str, *, says_so: bool) -> int:
         if self._failure is not None:
             self._gives_up_at = float("inf")
             raise self._failure
         self._number += 1
         self.watchdog.require_present(self._number)
-        self._done[self._number] = what
+        self._done[self._number] = (what, says_so)
         self._done.pop(self._number - _REMEMBERED, None)
         return self._number
 
@@ -187,14 +189,15 @@ class Agreement:
         me = self.coordination.rank
         for asked in self.coordination.all_below(f"{_ASKED}/{me}"):
             number = int(asked)
-            what = self._done.get(number)
-            if what is None:
+            if number not in self._done:
                 continue  # it is not there yet
-            with contextlib.suppress(ReplaxError):
-                key = f"{_SAID}/{number}/{me}"
-                self.coordination.put(key, json.dumps([what, ""]))
-                self._published.insert(0, number)
-            self._check_asker(number, what)
+            what, says_so = self._done[number]
+            if not says_so:
+                with contextlib.suppress(ReplaxError):
+                    key = f"{_SAID}/{number}/{me}"
+                    self.coordination.put(key, json.dumps([what, ""]))
+                    self._published.insert(0, number)
+                self._check_asker(number, what)
             self.coordination.delete(f"{_ASKED}/{me}/{number}")
 
     def _check_asker(self, number: int, what: str) -> None:

@@ -54,7 +54,7 @@ def detect(environ: Mapping[str, str]) -> Detected:
       environ: The environment variables.
 
     Raises:
-      InvalidArgumentError: A variable is there and cannot be right.
+      ValueError: A variable is there and cannot be right.
     """
     found: Verdict | None = None
     declined: list[Verdict] = []

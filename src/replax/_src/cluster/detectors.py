@@ -135,12 +135,16 @@ def look_for_open_mpi(environ: Mapping[str, str]) -> Verdict:
         )
         launched.process_group()
         return Verdict(name, f"{why}, at MASTER_ADDR", seen, launched)
+    if size == 1:
+        return Verdict(name, "OMPI_COMM_WORLD_SIZE is 1; there are no peers", seen)
     if uri not in seen:
-        why = (
-            f"{uri} is not set, as by Open MPI 5 and later; let mpirun set MASTER_ADDR "
-            f"and MASTER_PORT for process 0: mpirun -x MASTER_ADDR -x MASTER_PORT"
+        # These are certainly peers: to train apart without a word would be worse.
+        msg = (
+            f"OMPI_COMM_WORLD_SIZE is {size}, and {uri} is not set, as by Open MPI 5 "
+            f"and later, so it is not known where process 0 is; say it to mpirun: "
+            f"-x MASTER_ADDR=<its host> -x MASTER_PORT=<a free port there>"
         )
-        return Verdict(name, why, seen)
+        raise ValueError(msg)
     return Verdict(name, why, seen, JaxClusterResolver(name, rank))
 
 

@@ -9,7 +9,6 @@ from typing import Protocol
 
 from replax._src.cluster.addresses import host_of, is_loopback, port_of
 from replax._src.cluster.spec import ClusterSpec
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["Group"]
 
@@ -56,7 +55,7 @@ class Group:
         """The group of the task that a cluster resolver describes.
 
         Raises:
-          InvalidArgumentError: The description cannot be right.
+          ValueError: The description cannot be right.
         """
         return resolver.process_group()
 
@@ -87,7 +86,7 @@ class Group:
           local_process_id: Which of the processes on its machine this is, if known.
 
         Raises:
-          InvalidArgumentError: They do not fit together.
+          ValueError: They do not fit together.
         """
         members = _members(spec, source)
         if not spec or (len(members) <= 1 and task_type is None):
@@ -121,13 +120,13 @@ def _members(spec: ClusterSpec, source: str) -> list[tuple[str, int]]:
             f"{source}: cluster has the job 'master', which TensorFlow 1 had; call it "
             f"'chief'"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     if "chief" in spec.jobs and spec.num_tasks("chief") > 1:
         msg = (
             f"{source}: cluster.chief has {spec.num_tasks('chief')} tasks, and a "
             f"cluster has one chief; make the others workers"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     members: list[tuple[str, int]] = []
     for job in TRAINING:
         indices = spec.task_indices(job) if job in spec.jobs else []
@@ -138,7 +137,7 @@ def _members(spec: ClusterSpec, source: str) -> list[tuple[str, int]]:
                 f"{', '.join(map(str, indices))} and lacks {missing[0]}; workers that "
                 f"train together need the addresses of all"
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         members += [(job, i) for i in indices]
     return members
 
@@ -155,7 +154,7 @@ def _check_task(
             f"({jobs}); say which one this process is, for example "
             f'"task": {{"type": "worker", "index": 0}}'
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     if task_type == "evaluator":
         return task_type, task_id
     if task_type not in (*TRAINING, *ASIDE):
@@ -163,13 +162,13 @@ def _check_task(
             f"{source}: task.type is {task_type!r}, which has no role in training; use "
             f"'chief', 'worker', 'ps' or 'evaluator'"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     if task_type not in spec.jobs:
         msg = (
             f"{source}: task.type is {task_type!r}, and the jobs of the cluster are "
             f"{jobs}; use one of them, or add {task_type!r} to the cluster"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     if task_id not in spec.task_indices(task_type):
         indices = spec.task_indices(task_type)
         msg = (
@@ -177,7 +176,7 @@ def _check_task(
             f"{len(indices)} task{'s'[: len(indices) != 1]}, with indices "
             f"{', '.join(map(str, indices))}; use one of these"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     return task_type, task_id
 
 
@@ -194,7 +193,7 @@ def _check_addresses(
             f"{at[0]} and {at[1].partition(': ')[2]} are both {again[0]!r}, and each "
             f"process needs an address of its own; give them different ports"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     hosts = [host_of(address) or "" for address in addresses]
     elsewhere = next((host for host in hosts if not is_loopback(host)), None)
     if is_loopback(hosts[0]) and elsewhere is not None:
@@ -203,7 +202,7 @@ def _check_addresses(
             f"machine, and {elsewhere!r} has to reach it; write the name or the IP "
             f"address that the other machines of {source} know it by"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
 
 
 def _check_address(address: str, place: str) -> None:
@@ -213,10 +212,10 @@ def _check_address(address: str, place: str) -> None:
             f"{place} is {address!r}, which {what}; write host:port, such as "
             f"{address.partition(':')[0] or 'host'}:2222"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     if not 0 < (port_of(address) or 0) < 65536:
         msg = (
             f"{place} is {address!r}, and {port_of(address)} is no port; choose one "
             f"from 1 to 65535"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)

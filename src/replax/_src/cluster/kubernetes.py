@@ -9,7 +9,6 @@ from typing import Any
 
 from replax._src.cluster.resolver import ClusterResolver, address_of_master
 from replax._src.cluster.spec import ClusterSpec
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["KubernetesClusterResolver", "KubernetesExecutableLocation"]
 
@@ -142,7 +141,7 @@ def _client(location: KubernetesExecutableLocation) -> Any:
             f"KubernetesClusterResolver got executable_location={location!r}; give "
             f"KubernetesExecutableLocation.WITHIN_CLUSTER or OFF_CLUSTER"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)  # noqa: TRY004 - as TensorFlow does
     try:
         from kubernetes import client, config  # noqa: PLC0415 - large, and optional
     except ImportError as error:

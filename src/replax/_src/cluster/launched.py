@@ -6,7 +6,6 @@ from replax._src.cluster.addresses import host_of, is_loopback
 from replax._src.cluster.group import Group
 from replax._src.cluster.resolver import ClusterResolver, address_of_master
 from replax._src.cluster.spec import ClusterSpec
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["LaunchedClusterResolver"]
 
@@ -68,7 +67,7 @@ class LaunchedClusterResolver(ClusterResolver):
                 f"processes run on others; set it to the name or the IP address of the "
                 f"machine of process 0"
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         return Group(
             self._coordinator,
             self._num_workers,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from typing import Any
 
@@ -68,8 +69,16 @@ def group_of_detector(name: str, task_type: str = "worker") -> Group:
 
     Raises:
       UnavailableError: It could not find out.
+      ImportError: A client that it needs is not installed.
     """
     detector: Any = jax_compat.cluster_detector(name)
+    if name == "Kubernetes" and importlib.util.find_spec("kubernetes") is None:
+        msg = (
+            "this pod is one of an indexed Job, and to find the others the Kubernetes "
+            "client is needed, which is not installed; run "
+            "pip install 'replax[kubernetes]', or describe the cluster with TF_CONFIG"
+        )
+        raise ImportError(msg)
     try:
         if name == "Kubernetes":
             detector.is_env_present()  # This sets its client up.

@@ -9,7 +9,6 @@ from typing import Any, cast
 
 from replax._src.cluster.resolver import ClusterResolver, address_of_master
 from replax._src.cluster.spec import ClusterSpec
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["SageMakerClusterResolver"]
 
@@ -125,12 +124,12 @@ class SageMakerClusterResolver(ClusterResolver):
                 f"{_HOSTS} is {text!r}, and has to be a JSON list of names, such as "
                 f'["algo-1", "algo-2"]'
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         names = sorted(cast("list[str]", hosts))
         if names and current not in names:
             msg = (
                 f"{_CURRENT} is {current!r}, and {_HOSTS} is {text}; it has to be one "
                 f"of them"
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         return names

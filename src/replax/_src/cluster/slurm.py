@@ -16,7 +16,6 @@ from replax._src.cluster.slurm_step import (
     number_of_tasks,
 )
 from replax._src.cluster.spec import ClusterSpec
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["SlurmClusterResolver"]
 
@@ -108,7 +107,7 @@ class SlurmClusterResolver(ClusterResolver):
                 f"task {first} of the step, can be on any node; start the step with "
                 f"srun --distribution=block"
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         return group
 
     def get_task_info(self) -> tuple[str | None, int | None]:

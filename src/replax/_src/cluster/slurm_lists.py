@@ -6,8 +6,6 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from replax._src.core.errors import InvalidArgumentError
-
 __all__ = ["counts_in", "hosts_in"]
 
 # A name is made of text and of ranges in brackets: rack[0-1]node[01-12,20]-ib.
@@ -70,13 +68,13 @@ def counts_in(text: str, variable: str) -> list[int]:
                 f"{variable} is {text!r}, and has to be counts for each node, such as "
                 f"'2(x3),1'"
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         counts += [int(match["count"])] * int(match["times"] or 1)
     return counts
 
 
-def _wrong(text: str, variable: str) -> InvalidArgumentError:
-    return InvalidArgumentError(
+def _wrong(text: str, variable: str) -> ValueError:
+    return ValueError(
         f"{variable} is {text!r}, and has to be a list of hosts, such as "
         f"'n[08-10,12],login'"
     )

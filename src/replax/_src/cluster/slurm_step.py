@@ -48,7 +48,7 @@ class SlurmStep:
 
         Raises:
           RuntimeError: One is missing.
-          InvalidArgumentError: One is there and cannot be right.
+          ValueError: One is there and cannot be right.
         """
         return cls(
             _number(environ, RANK),

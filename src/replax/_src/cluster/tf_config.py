@@ -11,7 +11,6 @@ from typing import Any, cast
 
 from replax._src.cluster.resolver import ClusterResolver, address_of_master
 from replax._src.cluster.spec import ClusterSpec
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["TFConfigClusterResolver", "read_tf_config"]
 
@@ -39,7 +38,8 @@ def read_tf_config(text: str) -> TFConfig:
     """Reads the text of TF_CONFIG.
 
     Raises:
-      InvalidArgumentError: It is not what TF_CONFIG has to be.
+      ValueError: It is not what TF_CONFIG has to be.
+      TypeError: It has values of other kinds.
     """
     if not text.strip():
         return TFConfig({}, None, None, None, None)
@@ -48,10 +48,10 @@ def read_tf_config(text: str) -> TFConfig:
     except json.JSONDecodeError as error:
         around = text[max(0, error.pos - 15) : error.pos + 15]
         msg = (
-            f"{VARIABLE} is not JSON: {error.msg} at line {error.lineno}, column "
-            f"{error.colno}, near {around!r}; it has to look like {_EXAMPLE}"
+            f"{VARIABLE} is not JSON near {around!r}: {error.msg}; it has to look like "
+            f"{_EXAMPLE}"
         )
-        raise InvalidArgumentError(msg) from error
+        raise json.JSONDecodeError(msg, text, error.pos) from None
     config = _object(config, "")
     task = _object(config.get("task", {}), "task")
     index = task.get("index")
@@ -78,7 +78,7 @@ def _tasks(tasks: object, place: str) -> dict[int, str]:
         of_json = cast("dict[str, object]", tasks)
         given = {_index(key, f"a key of {place}"): a for key, a in of_json.items()}
     else:
-        raise _wrong(tasks, place, 'list of addresses, such as ["host:2222"]')
+        raise TypeError(_wrong(tasks, place, 'list of addresses, as ["host:2222"]'))
     return {
         i: _string(address, f"{place}[{i}]", needed=True) or ""
         for i, address in given.items()
@@ -87,29 +87,34 @@ def _tasks(tasks: object, place: str) -> dict[int, str]:
 
 def _object(value: object, place: str) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise _wrong(value, place, f"JSON object, as in {_EXAMPLE}")
+        raise TypeError(_wrong(value, place, f"JSON object, as in {_EXAMPLE}"))
     return cast("dict[str, Any]", value)
 
 
 def _string(value: object, place: str, *, needed: bool = False) -> str | None:
     if isinstance(value, str) or (value is None and not needed):
         return value
-    raise _wrong(value, place, "string")
+    raise TypeError(_wrong(value, place, "string"))
 
 
 def _index(value: object, place: str) -> int:
-    """A number, also as a string, as many launchers write it."""
-    number = isinstance(value, int) and not isinstance(value, bool)
-    digits = isinstance(value, str) and value.strip().isdecimal()
-    if not (number or digits) or int(cast("int | str", value)) < 0:
-        raise _wrong(value, place, "number, counted from 0")
-    return int(cast("int | str", value))
+    """A whole number, also as a string, as many launchers write it."""
+    number = -1
+    if isinstance(value, str) and value.strip().isdecimal():
+        number = int(value)
+    elif isinstance(value, int) and not isinstance(value, bool):
+        number = value
+    elif isinstance(value, float) and value.is_integer():
+        number = int(value)
+    if number < 0:
+        raise ValueError(_wrong(value, place, "whole number, counted from 0"))
+    return number
 
 
-def _wrong(value: object, place: str, needed: str) -> InvalidArgumentError:
-    what = f"{place} is" if place else "it is"
-    shown = json.dumps(value)
-    return InvalidArgumentError(f"{VARIABLE}: {what} {shown}, and has to be a {needed}")
+def _wrong(value: object, place: str, needed: str) -> str:
+    return (
+        f"{VARIABLE}: {place or 'it'} is {json.dumps(value)}, and has to be a {needed}"
+    )
 
 
 class TFConfigClusterResolver(ClusterResolver):
@@ -175,7 +180,7 @@ class TFConfigClusterResolver(ClusterResolver):
                 f'no address to give; add "task" to it, or name a task: '
                 f'master("worker", 0)'
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         return address_of_master(
             spec.task_address(job, index),
             self.rpc_layer if rpc_layer is None else rpc_layer,

@@ -13,7 +13,6 @@ from replax._src.cluster.of_jax import group_of_detector
 from replax._src.cluster.resolver import ClusterResolver
 from replax._src.cluster.spec import ClusterSpec
 from replax._src.core import jax_compat
-from replax._src.core.errors import InvalidArgumentError
 
 __all__ = ["TPUClusterResolver"]
 
@@ -68,7 +67,7 @@ class TPUClusterResolver(ClusterResolver):
                 f"machine that it runs on; start the program on every host of that "
                 f"TPU, and write tpu='local'"
             )
-            raise InvalidArgumentError(msg)
+            raise ValueError(msg)
         self._task_type = job_name
         self._coordinator = (
             {coordinator_name: [coordinator_address]}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from replax._src.core.errors import InvalidArgumentError
-
 __all__ = [
     "are_not_set",
     "number_in",
@@ -40,18 +38,18 @@ def number_in(environ: Mapping[str, str], name: str, below: int | None = None) -
       below: The number of processes that it counts, if there is such a bound.
 
     Raises:
-      InvalidArgumentError: It is no number, or too large a one.
+      ValueError: It is no number, or too large a one.
     """
     text = environ[name]
     if not (text.isascii() and text.strip().isdecimal()):
         msg = f"{name} is {text!r}, and has to be a number, counted from 0"
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     if below is not None and int(text) >= below:
         msg = (
             f"{name} is {text}, and there are {below} processes; it has to be from 0 "
             f"to {below - 1}"
         )
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     return int(text)
 
 
@@ -65,7 +63,7 @@ def size_in(environ: Mapping[str, str], name: str) -> int:
     size = number_in(environ, name)
     if size == 0:
         msg = f"{name} is 0, and counts this process too; it has to be 1 or more"
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     return size
 
 
@@ -74,5 +72,5 @@ def port_in(environ: Mapping[str, str], name: str) -> int:
     port = number_in(environ, name)
     if not 0 < port < 65536:
         msg = f"{name} is {port}, which is no port; choose one from 1 to 65535"
-        raise InvalidArgumentError(msg)
+        raise ValueError(msg)
     return port
