@@ -46,7 +46,7 @@ _INTERVAL = 1.0
 # After how long without a word a process is taken for gone, when a collective has
 # failed, and when nothing hints at it.
 _SILENCE = 4.0
-_LONG_SILENCE = 30.0
+_LONG_SILENCE = 60.0
 # How long processes that give up wait for each other to say so.
 _FAREWELL = 5.0
 
