@@ -29,7 +29,7 @@ __all__ = ["sum_between_processes"]
 _MULTIPLE = 1024
 # Up to how many bytes swapping is quicker than XLA's ring, which sends everything
 # twice at most, however many processes there are.
-_SWAPPED_BYTES = 4 * 1024 * 1024
+_SWAPPED_BYTES = 2 * 1024 * 1024
 # The same for sending to everybody.
 _SENT_BYTES = 1024 * 1024
 
