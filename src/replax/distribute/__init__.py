@@ -41,6 +41,7 @@ if TYPE_CHECKING:
         DistributedDataset,
         DistributedIterator,
     )
+    from replax._src.input.explain import Explanation
 
 __all__ = [
     "REPLICA_AXIS",
@@ -48,6 +49,7 @@ __all__ = [
     "DistributedDataset",
     "DistributedIterator",
     "DistributedValues",
+    "Explanation",
     "HierarchicalCopyAllReduce",
     "InputContext",
     "InputOptions",
@@ -76,6 +78,9 @@ __all__ = [
 
 def __getattr__(name: str) -> object:
     home = "replax._src.input.distributed_dataset"
-    return _loaded_later(
-        __name__, name, {"DistributedDataset": home, "DistributedIterator": home}
-    )
+    homes = {
+        "DistributedDataset": home,
+        "DistributedIterator": home,
+        "Explanation": "replax._src.input.explain",
+    }
+    return _loaded_later(__name__, name, homes)
