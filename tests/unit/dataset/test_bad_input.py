@@ -119,8 +119,9 @@ def test_a_function_that_raises_names_itself_and_the_element(how: str) -> None:
     dataset = MAPPED[how](Dataset.range(6))
     with pytest.raises(KeyError, match="three") as caught:
         list(dataset)
-    assert f"(raised by the function of {how.split()[0]}, for element 3)" in said(
-        caught.value
+    assert (
+        f"(raised by the function of {how.split(maxsplit=1)[0]}, for element 3)"
+        in said(caught.value)
     )
 
 
