@@ -1,8 +1,7 @@
 """The threads of eager runs, kept for the next one.
 
-A new thread costs an eager step about a millisecond, most of it memory that is fresh to
-the thread; one that has run a replica before costs next to nothing. A thread that finds
-nothing to do for a while ends.
+A new thread costs an eager step about a millisecond, and one that has run a replica
+before next to nothing. A thread that finds nothing to do for a while ends.
 """
 
 from __future__ import annotations
