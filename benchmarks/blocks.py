@@ -23,12 +23,16 @@ from typing import Any
 # Makes the step that is measured; called in the process of the peer.
 Prepare = Callable[[], Callable[[], object]]
 
-_WARM_STEPS = 10
 _processes = multiprocessing.get_context("spawn")
 
 
 def seconds_a_step(
-    peers: Mapping[str, Prepare], *, blocks: int = 24, block_seconds: float = 0.15
+    peers: Mapping[str, Prepare],
+    *,
+    blocks: int = 24,
+    block_seconds: float = 0.15,
+    warm_steps: int = 10,
+    least_steps: int = 5,
 ) -> dict[str, float]:
     """The median time of a step of each peer.
 
@@ -36,6 +40,8 @@ def seconds_a_step(
       peers: For each peer, what makes its step.
       blocks: How many blocks each peer runs.
       block_seconds: About how long a block is.
+      warm_steps: How many steps each peer takes twice before it is measured.
+      least_steps: How many steps a block has at least.
     """
     with contextlib.ExitStack() as stack:
         workers = {
@@ -44,9 +50,9 @@ def seconds_a_step(
         }
         counts: dict[str, int] = {}
         for name, worker in workers.items():
-            seconds = worker.block(_WARM_STEPS)  # the first block compiles
-            seconds = worker.block(_WARM_STEPS)
-            counts[name] = max(5, int(block_seconds / seconds))
+            seconds = worker.block(warm_steps)  # the first block compiles
+            seconds = worker.block(warm_steps)
+            counts[name] = max(least_steps, int(block_seconds / seconds))
         times: dict[str, list[float]] = {name: [] for name in peers}
         # Forwards and backwards, so that nobody always runs after the same peer.
         orders = itertools.cycle([list(workers), list(workers)[::-1]])

@@ -29,7 +29,8 @@ class Plan:
       words: The steps, for the reports of failures.
       indexed: Whether the plan can be read by number, for all that tests know.
       in_order: Whether the elements come in this order.
-      ragged: Whether the rows of the source have different lengths.
+      ragged: Whether the elements of the source, or batches of them, have different
+        lengths in an order of their own.
     """
 
     build: Callable[[], Dataset]
@@ -241,6 +242,7 @@ def _bucket(draw: Draw, plan: Plan) -> Plan:
         ),
         made,
         indexed=False,
+        ragged=True,
     )
 
 

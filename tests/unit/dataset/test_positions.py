@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import pathlib
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
+import cloudpickle
 import hypothesis
 import hypothesis.strategies as st
 import numpy as np
@@ -247,3 +250,85 @@ def test_another_process_goes_on_exactly(
     position = str(tmp_path / "position")
     first = fresh_process.run_python(str(script), position)
     assert fresh_process.run_python(str(script), position) == first
+
+
+# A process that goes on with many plans, each from the position that it was handed.
+_SUCCESSOR = """
+import pathlib, pickle, sys
+import cloudpickle, naive, replax
+
+def resumed(job, options):
+    dataset = cloudpickle.loads(job["build"])().with_options(options)
+    iterator = iter(dataset)
+    iterator.set_state(job["state"])
+    return dataset, iterator
+
+for job in pickle.loads(pathlib.Path(sys.argv[1]).read_bytes()):
+    options = replax.data.Options()
+    options.worker_processes = job["workers"]
+    dataset, iterator = resumed(job, options)
+    begun = [x for _, x in zip(range(job["second"]), iterator)]
+    job["state"] = iterator.get_state()
+    assert naive.all_same(begun + list(iterator), job["rest"]), job["words"]
+    assert naive.all_same(list(dataset), job["later"]), job["words"]
+    _, again = resumed(job, options)
+    assert naive.all_same(begun + list(again), job["rest"]), job["words"]
+print("all of them")
+"""
+
+
+def job_of(
+    plan: plans.Plan, epochs: int, first: int, second: int, workers: int
+) -> dict[str, Any]:
+    """A position in a later pass of a plan, and what follows it."""
+    options = replax.data.Options()
+    options.worker_processes = workers
+    dataset = plan.build().with_options(options)
+    for _ in range(epochs):
+        list(dataset)
+    iterator = iter(dataset)
+    taken(iterator, first)
+    return {
+        "words": (plan.words, epochs, first, second, workers),
+        "build": cloudpickle.dumps(plan.build),
+        "state": saved(iterator),
+        "second": second,
+        "workers": workers,
+        "rest": list(iterator),
+        "later": list(dataset),
+    }
+
+
+@pytest.fixture
+def by_value() -> Iterator[None]:
+    """Lets functions of the modules of tests be rebuilt where there are none."""
+    for module in (plans, naive):
+        cloudpickle.register_pickle_by_value(module)
+    yield
+    for module in (plans, naive):
+        cloudpickle.unregister_pickle_by_value(module)
+
+
+@pytest.mark.usefixtures("by_value")
+@pytest.mark.parametrize(("workers", "count"), [(0, 40), (2, 4)])
+def test_random_plans_go_on_in_another_process(
+    tmp_path: pathlib.Path, workers: int, count: int
+) -> None:
+    jobs: list[dict[str, Any]] = []
+
+    @hypothesis.settings(max_examples=count, database=None)
+    @hypothesis.given(
+        st.one_of(plans.plans(), plans.random_plans()),
+        st.integers(0, 2),
+        st.integers(0, 20),
+        st.integers(0, 5),
+    )
+    def collect(plan: plans.Plan, epochs: int, first: int, second: int) -> None:
+        jobs.append(job_of(plan, epochs, first, second, workers))
+
+    collect()
+    path = tmp_path / "jobs"
+    path.write_bytes(pickle.dumps(jobs))
+    script = tmp_path / "successor.py"
+    script.write_text(_SUCCESSOR)
+    assert fresh_process.run_python(str(script), str(path)) == "all of them\n"

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from replax._src.execution.baton import Turns
+from replica_threads import require_no_replica_running
 
 Step = Callable[[Turns, int], Any]
 
@@ -23,13 +24,6 @@ def run(count: int, step: Step) -> list[Any]:
 
 def shared(brought: list[Any]) -> Sequence[Any]:
     return [tuple(brought)] * len(brought)
-
-
-def require_no_threads_left() -> None:
-    for thread in threading.enumerate():
-        if thread.name.startswith("replica-"):
-            thread.join(10)
-            assert not thread.is_alive()
 
 
 def test_replicas_run_one_after_the_other_between_meetings() -> None:
@@ -44,7 +38,7 @@ def test_replicas_run_one_after_the_other_between_meetings() -> None:
     assert run(3, step) == [(0, 10, 20)] * 3
     assert order[:3] == [(i, "begins") for i in range(3)]
     assert {what for _, what in order[3:]} == {"ends"}
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_the_order_is_the_same_each_time() -> None:
@@ -63,9 +57,10 @@ def test_the_order_is_the_same_each_time() -> None:
 
 
 def test_replica_zero_runs_in_the_callers_thread() -> None:
-    threads = run(3, lambda _, index: threading.current_thread())
-    assert threads[0] is threading.current_thread()
-    assert len({t.ident for t in threads[:1]} | {t.name for t in threads[1:]}) == 3
+    found = run(3, lambda *_: (threading.get_ident(), threading.current_thread().name))
+    here = threading.get_ident()
+    assert [ident == here for ident, _ in found] == [True, False, False]
+    assert [name for _, name in found[1:]] == ["replica-1", "replica-2"]
 
 
 def test_a_replica_sees_the_callers_context_variables() -> None:
@@ -88,7 +83,7 @@ def test_a_failure_of_any_replica_ends_the_run(failing: int, when: str) -> None:
     with pytest.raises(KeyError, match=f"broken {when}") as raised:
         run(4, step)
     assert raised.value.__notes__ == [f"(raised on replica {failing} of 4)"]
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 @pytest.mark.parametrize("interrupt", [KeyboardInterrupt, SystemExit])
@@ -103,7 +98,7 @@ def test_an_interruption_is_passed_on(
 
     with pytest.raises(interrupt):
         run(3, step)
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_a_replica_that_returns_early_strands_the_others() -> None:
@@ -117,7 +112,7 @@ def test_a_replica_that_returns_early_strands_the_others() -> None:
     assert "replica 0 waits at the sum" in message
     assert f"{__file__}:" in message
     assert "replica 1 has returned without coming there" in message
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_different_meetings_are_named_with_their_lines() -> None:
@@ -134,7 +129,7 @@ def test_different_meetings_are_named_with_their_lines() -> None:
     assert "replica 0 is at the sum" in message
     assert message.count(f"{__file__}:") == 2
     assert "all replicas have to meet in the same operations" in message
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_an_error_in_a_meeting_names_the_meeting() -> None:
@@ -149,7 +144,7 @@ def test_an_error_in_a_meeting_names_the_meeting() -> None:
         run(2, step)
     assert len(raised.value.__notes__) == 1
     assert raised.value.__notes__[0].startswith(f"(raised in the sum, {__file__}:")
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_catching_the_error_of_a_meeting_does_not_go_on_alone() -> None:
@@ -168,7 +163,7 @@ def test_catching_the_error_of_a_meeting_does_not_go_on_alone() -> None:
     with pytest.raises(TypeError):
         run(3, step)
     assert after == []
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_replicas_clean_up_when_another_one_fails() -> None:
@@ -199,7 +194,7 @@ def test_a_meeting_in_the_clean_up_of_a_failed_run_is_no_hang() -> None:
     with pytest.raises(RuntimeError, match="replica 1 is at clean up") as raised:
         run(2, step)
     assert isinstance(raised.value.__context__, KeyError)
-    require_no_threads_left()
+    require_no_replica_running()
 
 
 def test_a_replica_that_was_never_started_is_not_waited_for() -> None:
@@ -229,7 +224,7 @@ def test_a_run_keeps_nothing_alive() -> None:
 
     with pytest.raises(KeyError):
         run(2, step)
-    require_no_threads_left()
+    require_no_replica_running()
     gc.collect()
     assert [ref() for ref in seen] == [None, None]
 

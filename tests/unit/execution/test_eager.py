@@ -15,6 +15,7 @@ import replax
 from replax import VariableAggregation, VariableSynchronization
 from replax._src.core import jax_compat
 from replax.distribute import MirroredStrategy, PerReplica, get_replica_context
+from replica_threads import require_no_replica_running
 from running import context, parts, replica
 
 TEST_FILE = "test_eager.py"
@@ -440,12 +441,9 @@ def test_a_run_is_said_once_to_be_slow(
     assert caplog.records == []
 
 
-def test_no_thread_is_left(strategy: MirroredStrategy) -> None:
+def test_no_replica_is_left_running(strategy: MirroredStrategy) -> None:
     strategy.run(lambda: context().all_reduce("SUM", 1.0))
-    left = [t for t in threading.enumerate() if t.name.startswith("replica-")]
-    for thread in left:
-        thread.join(10)
-    assert not any(thread.is_alive() for thread in left)
+    require_no_replica_running()
 
 
 def test_devices_in_any_order() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
+import optax
 import pytest
 
 import replax
@@ -133,6 +134,13 @@ class TestInitialValues:
             ValueError, match=r"'empty' was given .*holds no array; give"
         ):
             make(value, name="empty")
+
+    def test_the_state_of_an_optimizer_may_hold_nothing(self, make: Maker) -> None:
+        for optimizer in (optax.sgd(0.1), optax.scale(-1.0)):
+            state = optimizer.init({"w": jnp.ones(3)})
+            v = make(state)
+            v.assign(v.value())
+            assert v.value() == state
 
     @pytest.mark.parametrize(
         "value", ["text", np.array(["a"]), {"x": "text"}, object()]

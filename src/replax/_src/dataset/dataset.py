@@ -7,6 +7,7 @@ import functools
 from typing import Any, Self
 
 from replax._src.dataset.arranging import Arranging
+from replax._src.dataset.batching import Batching
 from replax._src.dataset.foreign.to_grain import as_grain
 from replax._src.dataset.iterator import DatasetIterator
 from replax._src.dataset.node import INFINITE, UNKNOWN, Node
@@ -22,7 +23,7 @@ INFINITE_CARDINALITY = INFINITE
 UNKNOWN_CARDINALITY = UNKNOWN
 
 
-class Dataset(Opening, Transforming, Arranging):
+class Dataset(Opening, Transforming, Batching, Arranging):
     """Elements of one structure, described by the steps that make them.
 
     A dataset is a plan and cannot be changed; every method makes a new one. It can be

@@ -52,8 +52,9 @@ def fitted(
             name = leaf_names(signature.treedef)[position]
             where = f" in {name}" if name else ""
             kind = getattr(leaf, "dtype", type(leaf).__name__)
+            shown = f" {leaf}" if np.shape(leaf) == () else ""
             msg = (
-                f"element {number} of {source} has {kind}{list(np.shape(leaf))}"
+                f"element {number} of {source} has {kind}{list(np.shape(leaf))}{shown}"
                 f"{where}, and its {argument} says {spec}; yield what the signature "
                 f"says, or change it"
             )

@@ -101,7 +101,8 @@ def _check(state: Any, plan: Node) -> None:
     if state["plan"] != fingerprint(plan):
         msg = (
             f"the position was saved from another dataset than {written(plan)}; "
-            f"build the dataset as it was built when the position was saved"
+            f"build the dataset as it was built when the position was saved, and with "
+            f"worker processes if there were any then, without them if there were none"
         )
         raise InvalidArgumentError(msg)
 

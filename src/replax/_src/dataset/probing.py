@@ -35,7 +35,7 @@ def joined_spec(child: Node, spec_of: Callable[[Any, int], ElementSpec]) -> Elem
     It is called with the first elements, and calls a function of users, which may
     compute with NumPy and cannot be traced. A dimension in which the results differ is
     open; so that the length of a batch is found to be open where it is, there is also
-    a shorter one. Elements with which it fails say nothing if there are others.
+    one of another length. Elements with which it fails say nothing if there are others.
     """
     results: list[ElementSpec] = []
     failure: Exception | None = None
@@ -65,9 +65,9 @@ def _examples(child: Node) -> Iterator[Any]:
             return
         first = block
         yield first.element(0)
-        shorter = _shortened(first, child.spec())
-        if shorter is not None:
-            yield shorter
+        other = _of_other_length(first, child.spec())
+        if other is not None:
+            yield other
         for _ in range(_TRIED):
             block = cursor.take(1)
             if block is None:
@@ -77,19 +77,22 @@ def _examples(child: Node) -> Iterator[Any]:
         cursor.close()
 
 
-def _shortened(block: Block, spec: ElementSpec) -> Any:
-    """The first element, one shorter in every axis of open length."""
+def _of_other_length(block: Block, spec: ElementSpec) -> Any:
+    """The first element, one shorter in every axis of open length, or twice as long.
+
+    An axis that has one row is made longer, for many functions take no empty arrays.
+    """
     columns: list[Any] = []
     changed = False
     for column, leaf in zip(block.columns, spec.leaves, strict=True):
-        cuts = tuple(
-            slice(-1 if open_ is None and length > 1 else None)
-            for open_, length in zip(
-                getattr(leaf, "shape", ()), np.shape(column[0]), strict=False
-            )
-        )
-        changed = changed or slice(-1) in cuts
-        columns.append([column[0][cuts]] if cuts else column)
+        value = column[0]
+        for axis, open_ in enumerate(getattr(leaf, "shape", ())):
+            length = np.shape(value)[axis]
+            if open_ is None and length:
+                changed = True
+                rows = range(length - 1) if length > 1 else [0, 0]
+                value = np.take(value, rows, axis)
+        columns.append([value])
     return Block(block.treedef, columns, 1).element(0) if changed else None
 
 

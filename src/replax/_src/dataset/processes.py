@@ -43,18 +43,19 @@ def _with_threads(plan: Node, count: int) -> Node:
 
 
 def _in_processes(plan: Node, count: int) -> Node:
-    functions = [node.function for node in walk(plan) if isinstance(node, Map)]
+    # By identity: an object that can be called need not be hashable.
+    functions = {id(n.function): n.function for n in walk(plan) if isinstance(n, Map)}
     if not functions:
         return plan
     # Loaded here: it takes its time, and most programs have no worker processes.
     from replax._src.dataset.workers.pool import ProcessPool  # noqa: PLC0415
 
-    pool = ProcessPool([_Task(function) for function in functions], count)
+    pool = ProcessPool([_Task(function) for function in functions.values()], count)
     callers = {f: _Processes(pool, which, count) for which, f in enumerate(functions)}
 
     def change(node: Node) -> Node:
         if isinstance(node, Map):
-            return dataclasses.replace(node, caller=callers[node.function])
+            return dataclasses.replace(node, caller=callers[id(node.function)])
         return node
 
     return rewritten(plan, change)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from replax._src.core.frames import user_location
+from replax._src.execution.replica_threads import run_in_thread
 
 __all__ = ["Turns"]
 
@@ -40,8 +41,8 @@ class _Arrival:
 class Turns:
     """Runs one function for each replica, and lets them meet.
 
-    Replica 0 runs in the caller's thread, the others each in one of their own that is
-    started when its turn comes. When one fails, the others are unwound from the meeting
+    Replica 0 runs in the caller's thread, the others each in one of their own, which
+    begins when its turn comes. When one fails, the others are unwound from the meeting
     at which they wait, and the failure is raised in the caller.
     """
 
@@ -172,14 +173,9 @@ class Turns:
         if self._started[index]:
             self._turn[index].release()
             return
-        thread = threading.Thread(
-            target=contextvars.copy_context().run,
-            args=(self._call, index),
-            name=f"replica-{index}",
-            daemon=True,
-        )
+        context = contextvars.copy_context()
         try:
-            thread.start()
+            run_in_thread(lambda: context.run(self._call, index), f"replica-{index}")
         except RuntimeError as error:  # the process has too many threads
             self._fail(error)
         else:

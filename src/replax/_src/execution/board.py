@@ -44,6 +44,7 @@ class Board:
         self.steps = steps
         self.homes: list[dict[Var, Home]] = [{} for _ in steps]
         self.size = 0
+        self._literals: dict[Any, Home] = {}
         for variables in zip(*(step.inputs for step in steps), strict=True):
             self.add(Slot.around([v.aval for v in variables]), variables)
 
@@ -64,11 +65,21 @@ class Board:
                 homes.setdefault(atom, home)
         return home
 
+    def settle(self, atoms: Sequence[Atom], home: Home) -> None:
+        """Lets each class find its own of these, which are all one value, in a slot."""
+        for class_id, atom in enumerate(atoms):
+            if isinstance(atom, Var):
+                self.homes[class_id].setdefault(atom, home)
+            else:
+                self._literals.setdefault(self.identity(class_id, atom), home)
+
     def shared(self, atoms: Sequence[Atom]) -> Home | None:
         """The slot in which all classes find these values unflattened, if any."""
         found = [
-            homes.get(atom) if isinstance(atom, Var) else None
-            for homes, atom in zip(self.homes, atoms, strict=True)
+            self.homes[class_id].get(atom)
+            if isinstance(atom, Var)
+            else self._literals.get(self.identity(class_id, atom))
+            for class_id, atom in enumerate(atoms)
         ]
         home = found[0]
         if home is None or any(other != home for other in found):

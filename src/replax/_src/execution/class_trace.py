@@ -13,7 +13,7 @@ from replax._src.core import host
 from replax._src.core.jax_compat import ClosedJaxpr
 from replax._src.execution import divergence
 from replax._src.execution.inputs import lift
-from replax._src.execution.tracing import StepFrame, tracing
+from replax._src.execution.tracing import StepFrame, Unreduced, tracing
 from replax._src.execution.unreduced import unreduced_error
 from replax._src.replica import collectives, scope
 from replax._src.replica.randomness import RandomState
@@ -168,6 +168,41 @@ class ClassTrace:
             varying += [differs] * len(avals)
         varying += [False] * len(lifted.constants)
         (closed,) = lifted.traces
+        self._require_meetings(closed, varying)
+        if self._frame.unreduced:
+            differs = divergence.varying_outputs(closed, varying)
+            position = self.num_results + sum(len(v.specs) for v in self.written)
+            for unreduced in self._frame.unreduced:
+                width = len(unreduced.leaves)
+                if any(differs[position : position + width]):
+                    raise _drifting(
+                        unreduced,
+                        "it is computed from what each replica has of its own",
+                    )
+                position += width
+
+    def require_common(
+        self, merged: ClosedJaxpr, varying: Sequence[bool], why: str
+    ) -> None:
+        """Refuses a program of all classes in which the replicas do not agree.
+
+        Args:
+          merged: The program; its outputs are the result and the written variables.
+          varying: Which of its inputs differ between replicas.
+          why: How a value comes to differ that does not in any one class.
+        """
+        self._require_meetings(merged, varying)
+        unreduced = {note.variable: note for note in self._frame.unreduced}
+        if not unreduced:
+            return
+        differs = divergence.varying_outputs(merged, varying)[self.num_results :]
+        for variable in self.written:
+            width = len(variable.specs)
+            if variable in unreduced and any(differs[:width]):
+                raise _drifting(unreduced[variable], why)
+            differs = differs[width:]
+
+    def _require_meetings(self, closed: ClosedJaxpr, varying: Sequence[bool]) -> None:
         where = divergence.diverging_meeting(closed, varying)
         if where is not None:
             msg = (
@@ -177,20 +212,10 @@ class ClassTrace:
                 f"collective on all replicas and choose with jnp.where"
             )
             raise ValueError(msg)
-        if self._frame.unreduced:
-            self._require_common(divergence.varying_outputs(closed, varying))
 
-    def _require_common(self, varying: Sequence[bool]) -> None:
-        position = self.num_results + sum(len(v.specs) for v in self._frame.written)
-        for unreduced in self._frame.unreduced:
-            width = len(unreduced.leaves)
-            if any(varying[position : position + width]):
-                raise unreduced_error(
-                    unreduced.variable.name,
-                    unreduced.where,
-                    "it is computed from what each replica has of its own",
-                )
-            position += width
+
+def _drifting(unreduced: Unreduced, why: str) -> ValueError:
+    return unreduced_error(unreduced.variable.name, unreduced.where, why)
 
 
 class _CompiledRun:

@@ -84,15 +84,22 @@ class Cut:
             if not is_layout(eqn):
                 for var in eqn.outvars:
                     outputs.setdefault(numbers.shared(0, var), [var])
+        one: list[tuple[Any, Sequence[Atom]]] = []  # what is wanted and is one value
         for atoms in wanted:
             if board.shared(atoms) is None:
                 keys = {numbers.shared(c, atom) for c, atom in enumerate(atoms)}
                 if len(keys) == 1:
-                    outputs.setdefault(keys.pop(), list(atoms))
+                    one.append((keys.pop(), atoms))
+                    outputs.setdefault(one[-1][0], list(atoms))
         outputs.pop(None, None)
+        found: dict[Any, Home] = {}
         for key, atoms in outputs.items():
             home = board.add(Slot.around([type_of(atoms[0])]), [atoms[0]] * len(own))
             numbers.settle(key, home)
+            found[key] = home
+        for key, atoms in one:
+            if key is not None:
+                board.settle(atoms, found[key])
         writes = [atoms[0] for atoms in outputs.values()]
         alike = [
             {id(e) for e in equations if not is_layout(e) and numbers.has(c, e)}

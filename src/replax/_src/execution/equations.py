@@ -22,6 +22,7 @@ from replax._src.topology.topology import REPLICA_AXIS
 
 __all__ = [
     "Atom",
+    "as_recorded",
     "called_jaxpr",
     "closed",
     "evaluate",
@@ -116,7 +117,7 @@ def location(eqn: JaxprEqn) -> str:
 
 
 @contextlib.contextmanager
-def _as_recorded(eqn: JaxprEqn) -> Generator[None]:
+def as_recorded(eqn: JaxprEqn) -> Generator[None]:
     """The settings and the place in user code under which ``eqn`` was recorded."""
     here = jax.sharding.get_abstract_mesh()
     names = source_info_util.current_name_stack() + eqn.source_info.name_stack
@@ -141,7 +142,7 @@ def evaluate(
 
     for eqn in equations:
         params = eqn.primitive.get_bind_params(eqn.params)
-        with _as_recorded(eqn):
+        with as_recorded(eqn):
             result = eqn.primitive.bind(*map(read, eqn.invars), **params)
         results = result if eqn.primitive.multiple_results else [result]
         env.update(zip(eqn.outvars, results, strict=True))

@@ -14,7 +14,7 @@ from jax import lax
 
 from replax._src.core.jax_compat import ClosedJaxpr, JaxprEqn
 from replax._src.execution.arrangement import Arrangement
-from replax._src.execution.equations import closed, location, operation
+from replax._src.execution.equations import as_recorded, closed, location, operation
 from replax._src.execution.meetings import Meeting, Run
 
 __all__ = ["Body", "loop"]
@@ -68,7 +68,19 @@ def loop(
                 f"the collective after the {kind}"
             )
             raise ValueError(msg)
-    return Meeting.of(equations, run())
+    return Meeting.of(equations, _at(equations[0], run()))
+
+
+def _at(eqn: JaxprEqn, run: Run) -> Run:
+    """Runs a loop as what the user has written, for errors and profiles."""
+
+    def recorded(
+        class_id: jax.Array, class_ids: jax.Array, operands: Sequence[Any]
+    ) -> Sequence[Any]:
+        with as_recorded(eqn):
+            return run(class_id, class_ids, operands)
+
+    return recorded
 
 
 _Built = tuple[Sequence[str], Callable[[], Run]]

@@ -15,7 +15,18 @@ import numpy as np
 from replax._src.core.jax_compat import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from replax._src.execution.equations import Atom
 
-__all__ = ["same_literal", "same_operation", "same_params"]
+__all__ = ["content_key", "same_literal", "same_operation", "same_params"]
+
+# What a custom gradient is made of; a step that has been traced has applied it, and
+# runs the body. (Each trace makes these functions anew.)
+_RULES = {
+    "custom_jvp_call": frozenset({"jvp_jaxpr_fun"}),
+    "custom_vjp_call": frozenset({"bwd", "fwd_jaxpr_thunk", "out_trees"}),
+}
+_NO_RULES = frozenset[str]()
+
+# Larger constants are compared by identity: looking through them takes time.
+_LARGEST = 1 << 20
 
 
 def same_operation(one: JaxprEqn, other: JaxprEqn) -> bool:
@@ -25,12 +36,32 @@ def same_operation(one: JaxprEqn, other: JaxprEqn) -> bool:
         and one.ctx is other.ctx
         and not one.effects
         and not other.effects
-        and _same(one.params, other.params)
+        and _same(_body(one), _body(other))
         and len(one.outvars) == len(other.outvars)
         and all(
             a.aval == b.aval for a, b in zip(one.outvars, other.outvars, strict=True)
         )
     )
+
+
+def _body(eqn: JaxprEqn) -> Mapping[str, Any]:
+    rules = _RULES.get(eqn.primitive.name, _NO_RULES)
+    if not rules:
+        return eqn.params
+    return {name: value for name, value in eqn.params.items() if name not in rules}
+
+
+def content_key(constant: Any) -> Any:
+    """What a constant is known by in another trace: itself, or what it holds.
+
+    An array of NumPy comes into a trace in a wrapping of JAX's, which is another one in
+    each trace.
+    """
+    wrapped = isinstance(constant, np.ndarray) and type(constant) is not np.ndarray
+    if not wrapped or constant.size > _LARGEST:
+        return id(constant)
+    kind = (constant.dtype.str, constant.shape, getattr(constant, "weak_type", False))
+    return (*kind, constant.tobytes())
 
 
 def same_params(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
@@ -42,7 +73,9 @@ def same_literal(one: Literal, other: Literal) -> bool:
     """Whether two literals are the same number of the same type."""
     if one.val is other.val:
         return True
-    return one.aval == other.aval and bool(np.array_equal(one.val, other.val))
+    # By their bits: NaN is the same number as NaN.
+    values = [np.asarray(literal.val) for literal in (one, other)]
+    return one.aval == other.aval and values[0].tobytes() == values[1].tobytes()
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -52,7 +85,9 @@ def _same(one: Any, other: Any) -> bool:
         return False
     if isinstance(one, ClosedJaxpr):
         constants = zip(one.consts, other.consts, strict=False)
-        return _same_jaxpr(one.jaxpr, other.jaxpr) and all(a is b for a, b in constants)
+        return _same_jaxpr(one.jaxpr, other.jaxpr) and all(
+            content_key(a) == content_key(b) for a, b in constants
+        )
     if isinstance(one, Jaxpr):
         return _same_jaxpr(one, other)
     if isinstance(one, Mapping):

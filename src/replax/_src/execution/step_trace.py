@@ -8,12 +8,13 @@ from typing import Any
 
 import jax
 import jax.core
+import jax.numpy as jnp
 
 from replax._src.execution import ragged
 from replax._src.execution.class_trace import ClassTrace, StepCall, StepOutput
 from replax._src.execution.inputs import Lifted, lift_all
 from replax._src.execution.tracing import StepFrame
-from replax._src.topology.topology import Topology
+from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.variable import Variable
 
 __all__ = ["StepTrace", "trace_step"]
@@ -184,4 +185,35 @@ def _assembled(
         num_replicas = call.place.topology.num_replicas
         merged = ragged.merge(lifted.traces, counts, num_replicas)
         shapes = tuple(merged.out_shapes)
-    return StepTrace(lifted, first.treedef, first.leaves, first.written, merged, shapes)
+    trace = StepTrace(
+        lifted, first.treedef, first.leaves, first.written, merged, shapes
+    )
+    if merged is not None:
+        _prove_common(call, first, trace, merged)
+    return trace
+
+
+def _prove_common(
+    call: StepCall, first: ClassTrace, trace: StepTrace, merged: ragged.MergedStep
+) -> None:
+    """Shows that replicas of different shapes agree where they have to.
+
+    Each class's trace has been seen to agree with itself; but what is a number there,
+    such as the number of rows, may be another one in the next class.
+    """
+    num_replicas = call.place.topology.num_replicas
+    avals = trace.lifted.traces[0].in_avals
+    inputs = [
+        jax.ShapeDtypeStruct(shape, aval.dtype)
+        for shape, aval in zip(merged.in_shapes, avals, strict=True)
+    ]
+    class_id = jax.ShapeDtypeStruct((), jnp.int32)
+    class_ids = jax.ShapeDtypeStruct((num_replicas,), jnp.int32)
+    closed = jax.make_jaxpr(merged, axis_env=[(REPLICA_AXIS, num_replicas)])(
+        class_id, class_ids, *inputs
+    )
+    num_plain = len(avals) - call.num_own - len(trace.inputs_differ)
+    own = [True] * call.num_own + [False] * num_plain + trace.inputs_differ
+    first.require_common(
+        closed, [True, False, *own], "it depends on how many rows a replica has"
+    )

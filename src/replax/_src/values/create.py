@@ -141,6 +141,10 @@ def _check_aggregation(
             raise ValueError(msg)
 
 
+# What is empty by mistake if it is empty.
+_PLAIN = frozenset({type(None), list, tuple, dict})
+
+
 def _initial_leaves(
     initial_value: Any, dtype: Any, name: str
 ) -> tuple[tuple[jax.Array, ...], jax.tree_util.PyTreeDef]:
@@ -148,7 +152,8 @@ def _initial_leaves(
         value = initial_value() if callable(initial_value) else initial_value
         value = read(value.values[0] if isinstance(value, Mirrored) else value)
         leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=_is_whole)
-        if not leaves:
+        # The state of an optimizer may well be a structure without arrays.
+        if not leaves and type(value) in _PLAIN and not value:
             msg = (
                 f"variable {name!r} was given {value!r}, which holds no array; give an "
                 f"array, a number, or a pytree of them"

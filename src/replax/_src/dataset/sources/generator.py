@@ -80,7 +80,7 @@ class _GeneratedCursor(Cursor):
         elements: list[Any] = []
         try:
             while len(elements) < count:
-                element = self._next(iterator)
+                element = self._next(iterator, self._number + len(elements))
                 elements.append(self._checked(element, self._number + len(elements)))
         except StopIteration:
             self._ended = not elements
@@ -93,11 +93,17 @@ class _GeneratedCursor(Cursor):
         self._number += len(elements)
         return Block.of_elements(elements) if elements else None
 
-    def _next(self, iterator: Iterator[Any]) -> Any:
+    def _next(self, iterator: Iterator[Any], number: int) -> Any:
         if self._failure is not None:
             failure, self._failure = self._failure, None
             raise failure
-        return next(iterator)
+        try:
+            return next(iterator)
+        except StopIteration:
+            raise
+        except Exception as error:
+            error.add_note(f"(raised by {self._node.label()}, for element {number})")
+            raise
 
     def _started(self) -> Iterator[Any]:
         if self._iterator is None:

@@ -70,8 +70,9 @@ class _IgnoreErrorsCursor(Cursor):
     def _report(self) -> None:
         if self._last is not None:
             _log.warning(
-                "ignore_errors left out %d elements; the last error was %s: %s",
+                "ignore_errors left out %d element%s; the last error was %s: %s",
                 self._ignored,
+                "" if self._ignored == 1 else "s",
                 type(self._last).__name__,
                 self._last,
             )
