@@ -65,9 +65,10 @@ class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):
       communication: Which library is expected to move the bytes.
       cluster_resolver: Who takes part; see :class:`MultiWorkerMirroredStrategy`.
 
-    >>> from replax.distribute.experimental import MultiWorkerMirroredStrategy
-    >>> MultiWorkerMirroredStrategy().num_replicas_in_sync
-    1
+    >>> import replax
+    >>> strategy = replax.distribute.experimental.MultiWorkerMirroredStrategy()
+    >>> isinstance(strategy, replax.distribute.MultiWorkerMirroredStrategy)
+    True
     """
 
     def __init__(
