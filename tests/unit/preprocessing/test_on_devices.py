@@ -133,6 +133,13 @@ def test_what_is_no_category_is_an_error_on_the_host_and_zeros_on_devices() -> N
         assert layer(jnp.array([wrong, 1])).tolist() == [0.0, 1.0, 0.0]
 
 
+def test_truth_is_hashed_as_a_word() -> None:
+    # As TensorFlow's layer has given them.
+    given = np.array([True, False])
+    assert Hashing(30)(given).tolist() == [0, 17]
+    assert Hashing(30)(jnp.asarray(given)).tolist() == [0, 17]
+
+
 def test_what_has_no_place_has_no_number_on_devices() -> None:
     layer = IntegerLookup(vocabulary=[7], num_oov_indices=0)
     assert layer(jnp.array([7, 8])).tolist() == [0, -1]

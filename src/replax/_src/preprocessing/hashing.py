@@ -24,6 +24,7 @@ __all__ = ["Hashing"]
 
 _MODES = ("int", "one_hot", "multi_hot", "count")
 _ENCODING = "utf-8"
+_WIDE = np.dtype(np.int64)
 
 
 @final
@@ -96,12 +97,13 @@ class Hashing(PreprocessingLayer):
             return bins.reshape(shape)
         numbers = inputs if is_on_device(inputs) else np.asarray(inputs)
         xp = module_of(numbers)
-        # "0" and "1", as TensorFlow writes them, would be numbers; "false" is not.
-        whole = with_dtype(
-            xp.trunc(numbers) if numbers.dtype.kind == "f" else numbers,
-            np.dtype(np.int64),
-        )
-        bins = buckets_of_numbers(whole, count, self.salt)
+        if numbers.dtype.kind == "b":
+            # That is how TensorFlow writes them.
+            both = buckets_of_strings([b"false", b"true"], count, self.salt)
+            bins = with_dtype(xp.asarray(both)[numbers.astype(np.int32)], _WIDE)
+        else:
+            whole = xp.trunc(numbers) if numbers.dtype.kind == "f" else numbers
+            bins = buckets_of_numbers(with_dtype(whole, _WIDE), count, self.salt)
         return xp.where(numbers == self.mask_value, 0, bins + 1) if masked else bins
 
     def get_config(self) -> dict[str, Any]:
