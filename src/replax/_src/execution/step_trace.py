@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.core
 import jax.numpy as jnp
 
-from replax._src.execution import ragged
 from replax._src.execution.class_trace import ClassTrace, StepCall, StepOutput
 from replax._src.execution.inputs import Lifted, lift_all
 from replax._src.execution.tracing import StepFrame
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.variable import Variable
+
+if TYPE_CHECKING:
+    from replax._src.execution import ragged
 
 __all__ = ["StepTrace", "trace_step"]
 
@@ -182,6 +184,9 @@ def _assembled(
         merged = None
         shapes = tuple((tuple(aval.shape),) for aval in lifted.traces[0].out_avals)
     else:
+        # Loaded here: most programs have no such step, and it takes its time.
+        from replax._src.execution import ragged  # noqa: PLC0415
+
         num_replicas = call.place.topology.num_replicas
         merged = ragged.merge(lifted.traces, counts, num_replicas)
         shapes = tuple(merged.out_shapes)
