@@ -66,7 +66,7 @@ def dataset_fn(input_context):
   return dataset
 
 distributed_dataset = strategy.distribute_datasets_from_function(
-    replax.keras.DatasetCreator(dataset_fn))
+    dataset_fn)
 
 @replax.function
 def total(batch):
