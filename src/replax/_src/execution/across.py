@@ -17,6 +17,7 @@ import numpy as np
 
 from replax._src.cluster.agreement import written
 from replax._src.core import host, jax_compat
+from replax._src.core.errors import InvalidArgumentError
 from replax._src.execution.opaque import Classes, opaque_p
 from replax._src.replica import scope
 from replax._src.replica.reduce_op import ReduceOp
@@ -110,13 +111,10 @@ def _per_replica(value: DistributedValues, topology: Topology) -> Any:
 
 def _joined(leaf: Any, joining: _Joining, topology: Topology) -> Any:
     if not isinstance(leaf, DistributedValues):
-        if topology.is_single:
-            return leaf if _is_on_host(leaf) else joining.of_one(leaf)
-        msg = (
-            f"gather of {_brief(leaf)}, which is one value and not one for each "
-            f"replica; gather what strategy.run or a distributed dataset gave"
-        )
-        raise ValueError(msg)
+        # One value for all replicas is together already.
+        if not topology.is_single or _is_on_host(leaf):
+            return leaf
+        return joining.of_one(leaf)
     if not isinstance(leaf, PerReplica):
         parts = _per_replica(leaf, topology)
         return jax.tree.map(
@@ -376,7 +374,7 @@ class _Gathering(_Joining):
                 f"gather along axis {self.axis} of values of shapes {seen}; they may "
                 f"differ in the length of that axis only"
             )
-            raise ValueError(msg)
+            raise InvalidArgumentError(msg)
 
 
 @dataclasses.dataclass(frozen=True)

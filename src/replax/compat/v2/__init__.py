@@ -110,6 +110,7 @@ from replax.compat.v2 import (
     io,
     math,
     nest,
+    nn,
     random,
     train,
 )
@@ -181,6 +182,7 @@ __all__ = [
     "multiply",
     "negative",
     "nest",
+    "nn",
     "not_equal",
     "one_hot",
     "ones",

@@ -8,7 +8,7 @@ import pytest
 
 from fresh_process import run_python
 from replax._src.dataset.examples.features import VarLenFeature
-from replax._src.dataset.examples.message import example_class
+from replax._src.dataset.examples import message
 from replax._src.dataset.examples.parse import parse_single_example
 from replax._src.dataset.examples.serialize import serialize_example
 
@@ -110,8 +110,9 @@ for package in ("tensorflow", "replax"):
     file.message_type.add(name="Example")
     descriptor_pool.Default().Add(file)
     descriptor_pool.Default().FindMessageTypeByName(f"{package}.Example")
-from replax._src.dataset.examples.message import example_class
-example_class.cache_clear()
+from replax._src.dataset.examples import message
+message.message_class.cache_clear()
+message._pool.cache_clear()
 assert serialize_example({"x": 1}) == before
 """,
     )

@@ -5,24 +5,34 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-__all__ = ["example_class"]
+__all__ = ["example_class", "message_class"]
 
 _PACKAGE = "replax"
 
 
-@functools.cache
 def example_class() -> Any:
-    """The class of the messages.
+    """The class of the messages."""
+    return message_class("Example")
 
-    Its descriptor is built here, in a pool of its own: a process that has TensorFlow
-    in it too has TensorFlow's in the default pool, under the same name.
+
+@functools.cache
+def message_class(name: str) -> Any:
+    """The class of the messages, or of what they are made of, such as ``Feature``."""
+    descriptor = _pool().FindMessageTypeByName(f"{_PACKAGE}.{name}")
+    from google.protobuf import message_factory  # noqa: PLC0415  # see _pool
+
+    return message_factory.GetMessageClass(descriptor)
+
+
+@functools.cache
+def _pool() -> Any:
+    """A pool with the descriptors of the messages.
+
+    They are built here, and not in the default pool: a process that has TensorFlow
+    in it too has TensorFlow's there, under the same names.
     """
     # Imported where the first message is needed, so that `import replax` is quick.
-    from google.protobuf import (  # noqa: PLC0415
-        descriptor_pb2,
-        descriptor_pool,
-        message_factory,
-    )
+    from google.protobuf import descriptor_pb2, descriptor_pool  # noqa: PLC0415
 
     file = descriptor_pb2.FileDescriptorProto(
         name="replax/example.proto", package=_PACKAGE, syntax="proto3"
@@ -80,5 +90,4 @@ def example_class() -> Any:
 
     pool = descriptor_pool.DescriptorPool()
     pool.Add(file)
-    descriptor = pool.FindMessageTypeByName(f"{_PACKAGE}.Example")
-    return message_factory.GetMessageClass(descriptor)
+    return pool

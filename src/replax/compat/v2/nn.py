@@ -1,0 +1,26 @@
+"""Losses, and functions in models."""
+
+from replax._src.compat.arithmetic import sigmoid, tanh
+from replax._src.compat.nn import (
+    compute_average_loss,
+    log_softmax,
+    relu,
+    scale_regularization_loss,
+    sigmoid_cross_entropy_with_logits,
+    softmax,
+    softmax_cross_entropy_with_logits,
+    sparse_softmax_cross_entropy_with_logits,
+)
+
+__all__ = [
+    "compute_average_loss",
+    "log_softmax",
+    "relu",
+    "scale_regularization_loss",
+    "sigmoid",
+    "sigmoid_cross_entropy_with_logits",
+    "softmax",
+    "softmax_cross_entropy_with_logits",
+    "sparse_softmax_cross_entropy_with_logits",
+    "tanh",
+]
