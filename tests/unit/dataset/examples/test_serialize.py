@@ -8,7 +8,7 @@ import pytest
 
 from fresh_process import run_python
 from replax._src.dataset.examples.features import VarLenFeature
-from replax._src.dataset.examples import message
+from replax._src.dataset.examples.message import example_class
 from replax._src.dataset.examples.parse import parse_single_example
 from replax._src.dataset.examples.serialize import serialize_example
 
