@@ -61,6 +61,7 @@ class PlacingAdapter(_Adapter):
         self._source.on_epoch_begin()
         batch = next(iter(self._source.get_jax_iterator()))
         self._source.on_epoch_end()
+        Batch.placed(batch, self.topology)  # what is wrong with it is said by us
         return batch
 
     @property
