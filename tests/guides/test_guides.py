@@ -1,8 +1,8 @@
 """The programs of TensorFlow's pages on strategies run through the facades.
 
 Each file of ``programs`` is run by a Python of its own, as its reader would. Not among
-them are the programs with Keras's layers, which ``tests/unit/keras`` has, and those for
-parameter servers, TPUs and TensorFlow Transform.
+them are the programs for parameter servers and TPUs, and the one with TensorFlow
+Transform, which ``tests/unit/preprocessing/test_tf_transform.py`` has.
 """
 
 from __future__ import annotations

@@ -12,10 +12,17 @@ import numpy as np
 import pytest
 
 import replax
-from keras_training import check_equal_histories, classifier, rows
+from keras_training import (
+    CLASSES,
+    WIDTH,
+    check_equal_histories,
+    classifier,
+    mirrored,
+    rows,
+)
 from replax.testing import run_processes
 
-COUNT = 65
+COUNT, STEPPED = 65, 32
 
 
 def normalised() -> Any:
@@ -70,3 +77,82 @@ def test_training_is_that_of_one_process(workers: int) -> None:
     printed = [text.count("loss:") for text in result.outputs]
     assert printed[0] > 0
     assert not any(printed[1:])
+
+
+class Loop:
+    """A model and what trains it in a step of ``strategy.run``."""
+
+    def __init__(self) -> None:
+        import keras
+
+        keras.utils.set_random_seed(7)
+        self.model: Any = keras.Sequential(
+            [
+                keras.Input((WIDTH,)),
+                keras.layers.Dense(8, activation="tanh"),
+                keras.layers.BatchNormalization(momentum=0.5),
+                keras.layers.Dropout(0.2, seed=3),
+                keras.layers.Dense(CLASSES),
+            ]
+        )
+        self.optimizer = keras.optimizers.Adam(0.01)
+        self.optimizer.build(self.model.trainable_variables)
+        self.accuracy = keras.metrics.SparseCategoricalAccuracy()
+        self.losses: Any = keras.losses.SparseCategoricalCrossentropy(
+            from_logits=True, reduction="none"
+        )
+
+    def step(self, x: Any, y: Any) -> Any:
+        import jax
+
+        model = self.model
+
+        def loss(trainable: Any, others: Any) -> Any:
+            logits, others = model.stateless_call(trainable, others, x, training=True)
+            return self.losses(y, logits).sum() / STEPPED, (logits, others)
+
+        (value, (logits, others)), gradients = jax.value_and_grad(loss, has_aux=True)(
+            [v.value for v in model.trainable_variables],
+            [v.value for v in model.non_trainable_variables],
+        )
+        for variable, new in zip(model.non_trainable_variables, others, strict=True):
+            variable.assign(new)
+        self.optimizer.apply(gradients, model.trainable_variables)
+        self.accuracy.update_state(y, logits)
+        return value
+
+
+def stepped(strategy: Any) -> Any:
+    """What a compiled loop leaves; its last step has rows for the first replicas only."""
+    with strategy.scope():
+        loop = Loop()
+        if getattr(strategy.cluster_resolver, "task_id", 0):
+            loop.model.set_weights([w + 1 for w in loop.model.get_weights()])
+
+    @replax.function
+    def train(x: Any, y: Any) -> Any:
+        losses = strategy.run(loop.step, args=(x, y))
+        return strategy.reduce("SUM", losses, axis=None)
+
+    losses: list[float] = []
+    data = replax.data.Dataset.from_tensor_slices(rows(COUNT)).batch(STEPPED)
+    for _ in range(2):
+        for x, y in strategy.experimental_distribute_dataset(data):
+            losses.append(float(train(x, y)))
+    state = [*loop.model.variables, *loop.optimizer.variables, *loop.accuracy.variables]
+    return losses, float(loop.accuracy.result()), [np.asarray(v.value) for v in state]
+
+
+def stepped_on_a_worker() -> Any:
+    return stepped(replax.distribute.MultiWorkerMirroredStrategy())
+
+
+def test_a_loop_of_ones_own_is_that_of_one_process_with_as_many_replicas() -> None:
+    result = run_processes(2, stepped_on_a_worker, devices=2, timeout=280)
+    losses, accuracy, state = stepped(mirrored(4))
+    assert len(losses) == 2 * -(-COUNT // STEPPED)
+    for given in result.values:
+        np.testing.assert_allclose(given[0], losses, rtol=1e-4, atol=1e-5)
+        assert given[1] == pytest.approx(accuracy)
+        for one, other in zip(given[2], state, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)

@@ -18,6 +18,7 @@ from replax._src.dataset.taking import (
     as_dataset,
 )
 from replax._src.dataset.transforming import AUTOTUNE
+from replax._src.keras import expected as _expected  # noqa: F401  # pyright: ignore[reportUnusedImport]
 from replax.data import experimental
 
 __all__ = [

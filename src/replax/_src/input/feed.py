@@ -132,9 +132,11 @@ class Feed:
     def _placed(self, parts: list[Any], step: HostStep, position: int) -> PerReplica:
         """A per-replica value of parts that are no rows of one array."""
         value = PerReplica.on(parts, self._topology)
-        if self._fetch and not value.on_host:
-            value.stack(self._topology, _named(step, position))
-        return value
+        if not self._fetch or value.on_host:
+            return value
+        stacked, shapes = value.stack(self._topology, _named(step, position))
+        differ = None if len(set(shapes)) == 1 else shapes
+        return PerReplica.of_stack(stacked, differ, self._topology)
 
     def _canonical(self, array: np.ndarray, step: HostStep, position: int) -> Any:
         dtype = jax.dtypes.canonicalize_dtype(array.dtype)

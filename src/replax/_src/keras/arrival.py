@@ -2,7 +2,8 @@
 
 Importing Replax does not import Keras. If Keras has been imported when a scope is
 entered, what makes it work for strategies is loaded then. If it has not, the scope
-watches for its import, which may come from code in the scope.
+watches for its import, which may come from code in the scope. A program that has
+datasets may give them to models without any scope, so that it watches to its end.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from typing import Any
 from replax._src.replica import companions
 from replax._src.replica.scope import Place
 
-__all__: list[str] = []
+__all__ = ["expect"]
 
 _KERAS = "keras"
 
@@ -91,10 +92,19 @@ def _tell(loader: Any) -> None:
     def exec_module(module: ModuleType) -> None:
         del loader.exec_module
         load(module)
+        _presence()
         for place, stack in _open.scopes:
             stack.enter_context(_presence().scope(place))
 
     loader.exec_module = exec_module
+
+
+def expect() -> None:
+    """Makes models of Keras take datasets of Replax, in scopes and without."""
+    if _KERAS in sys.modules:
+        _presence()
+    elif _watch not in sys.meta_path:
+        sys.meta_path.insert(0, _watch)
 
 
 def _presence() -> Any:

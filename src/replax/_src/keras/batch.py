@@ -3,7 +3,7 @@
 It is put there like a step of a distributed dataset: a leading axis for the replicas,
 of which each gets ``ceil(n / replicas)`` rows, the last ones fewer and padded. In the
 compiled step the padding is cut off again before anything is computed, and the rows
-stay where they are: inside of a program shards may be uneven.
+stay where they are: inside of a program shards may be uneven, with 32 bits.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax import lax
 
-from replax._src.core import host
+from replax._src.core import host, jax_compat
 from replax._src.dataset.structure import leaf_names
 from replax._src.input.split import part_length, parts
 from replax._src.topology.placement import replicated
@@ -180,7 +180,12 @@ def _local(stacked: np.ndarray, topology: Topology) -> jax.Array:
 
 
 def _joined(stacked: Any, lengths: tuple[int, ...], topology: Topology) -> Any:
-    """The rows of all replicas, one after the other, still on their replicas."""
+    """The rows of all replicas, one after the other, still on their replicas.
+
+    With 64 bits, as TensorFlow's names switch them on, uneven rows are brought to all of
+    them: XLA aborts the process when it splits a scatter by indices of ``int64``, which
+    the gradient of an embedding is, into uneven shards.
+    """
     replicas, longest, *rest = stacked.shape
     total = sum(lengths)
     split = tuple(stop - start for start, stop in parts(total, replicas))
@@ -188,5 +193,6 @@ def _joined(stacked: Any, lengths: tuple[int, ...], topology: Topology) -> Any:
         rows = stacked.reshape(replicas * longest, *rest)[:total]
     else:
         rows = jnp.concatenate([stacked[i, :n] for i, n in enumerate(lengths)])
-    sharding: Any = topology.stacked
+    is_safe = total % replicas == 0 or not jax_compat.x64.value
+    sharding: Any = topology.stacked if is_safe else topology.replicated
     return lax.with_sharding_constraint(rows, sharding)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 from collections.abc import Iterator
 from typing import Any, final
 
@@ -9,11 +11,13 @@ import jax
 import keras
 
 from replax._src.core.specs import TensorSpec
+from replax._src.dataset.node import INFINITE
 from replax._src.dataset.planned import Planned
 from replax._src.input.distributed_dataset import DistributedDataset
 from replax._src.input.specs import PerReplicaSpec
 from replax._src.keras import internals
 from replax._src.keras.batch import Batch
+from replax._src.keras.dataset_creator import DatasetCreator
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology.topology import Topology
 
@@ -57,6 +61,7 @@ class PlacingAdapter(_Adapter):
         self._source.on_epoch_begin()
         batch = next(iter(self._source.get_jax_iterator()))
         self._source.on_epoch_end()
+        Batch.placed(batch, self.topology)  # what is wrong with it is said by us
         return batch
 
     @property
@@ -143,8 +148,8 @@ class DistributedAdapter(_Adapter):
 
 
 def is_ours(data: Any) -> bool:
-    """Whether ``data`` is a dataset of Replax."""
-    return isinstance(data, (Planned, DistributedDataset))
+    """Whether ``data`` is a dataset of Replax, or makes one."""
+    return isinstance(data, (Planned, DistributedDataset, DatasetCreator))
 
 
 def adapter(strategy: Strategy, x: Any, **arguments: Any) -> _Adapter:
@@ -158,6 +163,13 @@ def adapter(strategy: Strategy, x: Any, **arguments: Any) -> _Adapter:
     topology = strategy.place.topology
     if isinstance(x, _Adapter):
         return x
+    if inspect.isroutine(x) or isinstance(x, functools.partial):
+        msg = (
+            f"a model is given the function {x!r} in place of data; if it takes an "
+            f"InputContext and returns a dataset, give "
+            f"replax.keras.DatasetCreator(function), and if it is a generator, call it"
+        )
+        raise TypeError(msg)
     if not is_ours(x):
         return PlacingAdapter(internals.get_data_adapter(x, **arguments), topology)
     for name in ("y", "sample_weight"):
@@ -170,8 +182,17 @@ def adapter(strategy: Strategy, x: Any, **arguments: Any) -> _Adapter:
     weights = arguments.get("class_weight")
     if weights is not None:
         x = _weighted(x, weights)
-    if isinstance(x, Planned):
+    if isinstance(x, DatasetCreator):
+        x = strategy.distribute_datasets_from_function(x, x.input_options)
+    elif isinstance(x, Planned):
         x = strategy.experimental_distribute_dataset(x)
+    if x.cardinality() == INFINITE and arguments.get("steps_per_epoch") is None:
+        msg = (
+            f"a model is given {x!r}, which is endless, and no number of steps; say "
+            f"where an epoch ends with steps_per_epoch (fit), validation_steps, or "
+            f"steps (evaluate and predict)"
+        )
+        raise ValueError(msg)
     return DistributedAdapter(x, topology, is_plain=strategy.place.is_default)
 
 
@@ -195,6 +216,10 @@ def _weighted(dataset: Any, class_weight: Any) -> Any:
             raise ValueError(msg)
         return x, y, internals.class_weight_to_sample_weights(y, class_weight)
 
+    if isinstance(dataset, DatasetCreator):
+        return DatasetCreator(
+            lambda context: dataset(context).map(weigh), dataset.input_options
+        )
     return dataset.map(weigh)
 
 

@@ -16,8 +16,9 @@ __all__ = ["DatasetCreator"]
 class DatasetCreator:
     """A dataset that is made where it is read: what ``Model.fit`` takes in its place.
 
-    It can be called as the function can, so that it goes to
-    ``strategy.distribute_datasets_from_function`` too.
+    ``fit``, ``evaluate`` and ``predict`` of a model under a strategy call the function
+    on each worker, as ``strategy.distribute_datasets_from_function`` does; a creator
+    can be given to that too.
 
     Args:
       dataset_fn: Takes an ``InputContext``, and returns a dataset of batches, each as

@@ -1,5 +1,7 @@
 """Replax under the names of TensorFlow 1: ``import replax.compat.v1 as tf``."""
 
+from typing import TYPE_CHECKING
+
 from replax._src.compat.sessions import (
     ConfigProto,
     disable_eager_execution,
@@ -8,6 +10,7 @@ from replax._src.compat.sessions import (
     enable_v2_behavior,
 )
 from replax._src.compat.version import __version__
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax.compat.v1 import distribute
 from replax.compat.v2 import (
     Tensor,
@@ -120,6 +123,9 @@ from replax.compat.v2 import (
     zeros_like,
 )
 
+if TYPE_CHECKING:
+    from replax.compat.v2 import keras
+
 __all__ = [
     "ConfigProto",
     "Tensor",
@@ -180,6 +186,7 @@ __all__ = [
     "int64",
     "io",
     "is_tensor",
+    "keras",
     "less",
     "less_equal",
     "logical_and",
@@ -237,3 +244,7 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {"keras": "replax.compat.v2"})

@@ -1,5 +1,7 @@
 """Replax under the names of TensorFlow 2: ``import replax.compat.v2 as tf``."""
 
+from typing import TYPE_CHECKING
+
 from replax import compat, config, distribute, errors
 from replax._src.compat.arithmetic import (
     abs,
@@ -101,6 +103,7 @@ from replax._src.compat.shapes import (
 )
 from replax._src.compat.variable import Variable
 from replax._src.compat.version import __version__
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.core.specs import TensorShape, TensorSpec, TypeSpec
 from replax._src.values.vocabulary import VariableAggregation, VariableSynchronization
 from replax.compat.v2 import (
@@ -114,6 +117,9 @@ from replax.compat.v2 import (
     random,
     train,
 )
+
+if TYPE_CHECKING:
+    from replax.compat.v2 import keras
 
 __all__ = [
     "Tensor",
@@ -170,6 +176,7 @@ __all__ = [
     "int64",
     "io",
     "is_tensor",
+    "keras",
     "less",
     "less_equal",
     "logical_and",
@@ -227,3 +234,7 @@ __all__ = [
     "zeros",
     "zeros_like",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {"keras": None})

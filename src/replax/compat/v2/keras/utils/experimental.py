@@ -1,0 +1,5 @@
+"""The older name of functions that make datasets."""
+
+from replax.keras import DatasetCreator
+
+__all__ = ["DatasetCreator"]
