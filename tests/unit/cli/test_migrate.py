@@ -40,7 +40,7 @@ from tensorflow.python.framework import ops
 import tensorflow_datasets as tfds
 def f():
     import tensorflow.compat.v1.distribute as d; x = 1
-    with tf.GradientTape() as tape: tf.nn.relu(tf.constant(1.0))
+    with tf.GradientTape() as tape: tf.nn.dropout(tf.constant(1.0))
     "\xc3\xbc"; data.Dataset.nothing; v1.disable_v2_behavior()
     return tf.distribute.MirroredStrategy().scope, tf.float32.name, Dataset.range
 """
@@ -62,7 +62,7 @@ from tensorflow.python.framework import ops
 import tensorflow_datasets as tfds
 def f():
     import replax.compat.v1.distribute as d; x = 1
-    with tf.GradientTape() as tape: tf.nn.relu(tf.constant(1.0))
+    with tf.GradientTape() as tape: tf.nn.dropout(tf.constant(1.0))
     "\xc3\xbc"; data.Dataset.nothing; v1.disable_v2_behavior()
     return tf.distribute.MirroredStrategy().scope, tf.float32.name, Dataset.range
 """
@@ -74,7 +74,7 @@ NOTES = [
     (13, "tensorflow.python.framework.ops is left to you: it is private"),
     (14, "tensorflow_datasets is left to you: it needs TensorFlow itself"),
     (17, "tf.GradientTape is left to you: take gradients with jax.value_and_grad"),
-    (17, "tf.nn.relu is left to you: use jax.nn"),
+    (17, "tf.nn.dropout is left to you: use jax.nn"),
     (18, "data.Dataset.nothing is left to you: "),
     (18, "v1.disable_v2_behavior is left to you: leave it out"),
 ]
@@ -95,7 +95,7 @@ def test_imports_are_rewritten_and_the_rest_is_reported(tmp_path: Path) -> None:
     assert file.read_bytes() == NEW
     again = migrate(file, code=1)
     assert ": rewritten" not in again
-    assert ":17: tf.nn.relu" in again
+    assert ":17: tf.nn.dropout" in again
 
 
 def test_a_program_that_needs_no_more_runs(tmp_path: Path) -> None:
