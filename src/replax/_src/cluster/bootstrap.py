@@ -56,7 +56,7 @@ def join(group: Group, timeout: int = START_TIMEOUT) -> Agreement:
             coordination = Coordination.of_process()
             assert coordination is not None
             _Joined.agreement = Agreement(coordination)
-            _Joined.agreement.watchdog.start(stall_timeout)
+            _Joined.agreement.start(stall_timeout)
         elif _Joined.group is not None and _place(_Joined.group) != _place(group):
             msg = (
                 f"this process has joined {_described(_Joined.group)}, and is now to "
