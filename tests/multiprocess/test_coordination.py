@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from typing import Any
 
@@ -9,7 +10,7 @@ import pytest
 
 from replax._src.cluster.coordination import Coordination
 from replax._src.core.errors import DeadlineExceededError, UnavailableError
-from replax.testing import current_process, run_processes
+from replax.testing import ProcessesError, current_process, run_processes
 
 
 def joined() -> Coordination:
@@ -103,3 +104,43 @@ def test_a_barrier_waits_for_the_slowest() -> None:
 
     values = run_processes(2, meet).values
     assert min(left for _, left in values) >= max(came for came, _ in values)
+
+
+def test_who_never_starts_is_named() -> None:
+    """JAX ends those that wait; what it and what Replax says is all there is."""
+
+    def join_unless_1() -> None:
+        from replax._src.cluster.bootstrap import join
+        from replax._src.cluster.group import Group
+        from replax.distribute.cluster_resolver import TFConfigClusterResolver
+
+        if current_process().rank != 1:
+            join(Group.of_resolver(TFConfigClusterResolver()), timeout=4)
+
+    with pytest.raises(ProcessesError) as caught:
+        run_processes(3, join_unless_1, grace=60)
+    assert sorted(caught.value.failures) == [0, 2]
+    for rank, failure in caught.value.failures.items():
+        text = failure.output
+        assert (
+            f"process {rank} of 3 (worker {rank}) has waited 2 s at 127.0.0.1" in text
+        )
+        assert "see that all are started, or run replax doctor on each" in text
+        assert "timed out task names:\n1\n" in text
+
+
+def test_a_port_that_somebody_has_is_said() -> None:
+    def join() -> str:
+        from replax._src.cluster.bootstrap import join
+        from replax._src.cluster.group import Group
+
+        with socket.create_server(("localhost", 0)) as server:
+            port = server.getsockname()[1]
+            with pytest.raises(UnavailableError) as caught:
+                join(Group(f"localhost:{port}", 2, 0, "worker", 0), timeout=4)
+        return str(caught.value).replace(str(port), "PORT")
+
+    (said,) = run_processes(1, join).values
+    assert "process 0 of 2 (worker 0) could not join at localhost:PORT" in said
+    assert "it cannot listen at port PORT" in said
+    assert "end it, or give process 0 another port" in said

@@ -125,6 +125,64 @@ def test_a_process_that_waits_inside_of_a_collective_is_told_too() -> None:
             assert part in text
 
 
+def known_and_in_another_order() -> str:
+    """Both wait in collectives, for which neither has to ask the other one."""
+    strategy = replax.distribute.MultiWorkerMirroredStrategy()
+    ones = strategy.experimental_distribute_values_from_function(
+        lambda _: np.ones(3, np.float32)
+    )
+
+    @replax.function
+    def step(x: Any) -> Any:
+        return strategy.run(lambda x: context().all_reduce("SUM", x), args=(x,))
+
+    def run() -> Any:
+        return strategy.experimental_local_results(step(np.ones(3, np.float32)))
+
+    def reduce() -> Any:
+        return strategy.reduce("SUM", ones, axis=None)
+
+    run(), reduce()
+    first, second = (run, reduce) if current_process().rank else (reduce, run)
+    return f"{first()} {second()}"
+
+
+def test_known_operations_in_another_order_are_found_too() -> None:
+    with pytest.raises(ProcessesError) as caught:
+        run_processes(2, known_and_in_another_order, grace=60, timeout=240)
+    assert not caught.value.stopped
+    failures = caught.value.failures
+    assert sorted(failures) == [0, 1]
+    text = "".join(f"{failure.output}{failure}" for failure in failures.values())
+    assert "rank 0 is at reduce('SUM', axis=None)" in text
+    assert re.search(r"rank 1 is at running \S*step with argument 0 float32\[3\]", text)
+    assert _REMEDY in text
+
+
+def one_ends_after_another_step() -> None:
+    strategy = replax.distribute.MultiWorkerMirroredStrategy()
+
+    @replax.function
+    def step(x: Any) -> Any:
+        return strategy.run(lambda x: context().all_reduce("SUM", x), args=(x,))
+
+    @replax.function
+    def other(x: Any) -> Any:
+        return strategy.run(lambda x: context().all_reduce("MEAN", x), args=(x,))
+
+    step(np.float32(1))
+    (other if current_process().rank else step)(np.float32(1))
+
+
+def test_a_process_at_its_end_still_answers() -> None:
+    with pytest.raises(ProcessesError) as caught:
+        run_processes(2, one_ends_after_another_step, grace=60, timeout=240)
+    assert not caught.value.stopped
+    error = str(caught.value.failures[1].error)
+    assert re.search(r"rank 0 is at running \S*step with", error), error
+    assert re.search(r"rank 1 is at running \S*other with", error), error
+
+
 def somebody_does_not_come() -> str:
     options = CommunicationOptions(timeout_seconds=4)
     strategy = replax.distribute.MultiWorkerMirroredStrategy(

@@ -290,6 +290,7 @@ def test_the_group_of_torchrun() -> None:
         task_id=3,
         local_process_id=1,
         addresses=("host0:29500",),
+        processes_here=2,
     )
     assert group({**TORCHRUN, "RANK": "0", "WORLD_SIZE": "1"}).is_local
 

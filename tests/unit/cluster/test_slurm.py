@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from replax._src.cluster.slurm_step import SlurmStep
 from replax.distribute.cluster_resolver import SlurmClusterResolver
 
 STEP = {
@@ -156,3 +157,24 @@ def test_gpus_are_counted_by_nvidias_program(
     assert slurm().num_accelerators() == {"GPU": 1}
     program.write_text("#!/bin/sh\nexit 9\n")
     assert slurm().num_accelerators() == {"GPU": 0}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "rank", "distribution", "here"),
+    [
+        ("4(x2)", "5", "cyclic", 4),
+        ("3,1", "2", "block", 3),
+        ("3,1", "3", "block", 1),
+        ("3,1", "2", "cyclic", None),
+    ],
+)
+def test_how_many_tasks_share_a_node(
+    tasks: str, rank: str, distribution: str, here: int | None
+) -> None:
+    environ = {
+        "SLURM_PROCID": rank,
+        "SLURM_STEP_NODELIST": "n[1-2]",
+        "SLURM_STEP_TASKS_PER_NODE": tasks,
+        "SLURM_DISTRIBUTION": distribution,
+    }
+    assert SlurmStep.of_environ(environ).tasks_here == here

@@ -8,17 +8,22 @@ waits for what the others do at that number.
 
 A peer to which the operation is not new does not publish by itself, and may be inside
 of the collective already. A thread of its answers for it.
+
+Where all have done before what they do now, but one does the other thing first, nobody
+asks. So a process that has begun nothing for some seconds publishes what it did lately,
+and compares it with what the others did at the same numbers.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import hashlib
 import json
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from replax._src.cluster.coordination import Coordination
@@ -33,6 +38,7 @@ __all__ = ["Agreement", "written"]
 
 _SAID = "replax/agreement/said"
 _ASKED = "replax/agreement/asked"
+_LATELY = "replax/agreement/lately"
 
 # After this many seconds a peer that has not published is asked.
 _PATIENCE = 1.0
@@ -41,6 +47,11 @@ _LOOK_EVERY = 0.5
 # For how many seconds a process that is found to be in the wrong operation may come out
 # of it by itself. If it waits there for the others it never does.
 _GRACE = 5.0
+# After how many seconds without a new operation it is compared what was done lately,
+# and how many operations back: more than are in flight. The next time is when it has
+# been twice as long, for mostly a process is only busy.
+_STILL = 5.0
+_SEVERAL = 32
 # How many operations back a question can be answered.
 _REMEMBERED = 4096
 _TIMEOUT = 600.0
@@ -80,8 +91,21 @@ class Agreement:
         self._failure: Exception | None = None
         self._gives_up_at = float("inf")
         self._lock = threading.RLock()
+        self._still_at = 0
+        self._still_since = self._compare_at = time.monotonic()
         self._end = threading.Event()
         self._listener: threading.Thread | None = None
+
+    def start(self, stall_timeout: float) -> None:
+        """Begins to answer and to watch, until the program ends.
+
+        Args:
+          stall_timeout: For how many seconds the group may stand still.
+        """
+        # In this order: what begins first ends last, so that a process that waits at
+        # its end for the others still answers them.
+        self._listen()
+        self.watchdog.start(stall_timeout)
 
     # --- the operations ---------------------------------------------------------
 
@@ -126,7 +150,10 @@ class Agreement:
             (what, mine) if peer == rank else self._heard(number, peer, what)
             for peer in range(self.coordination.size)
         ]
-        self._require_same([theirs for theirs, _ in said])
+        if not all(_is_same(theirs, what) for theirs, _ in said):
+            # All who are here know it now, and may go on with something else.
+            self._done.pop(number, None)
+            raise _different([theirs for theirs, _ in said])
         # Who has come to this number has heard all that was said before.
         for old in self._published[:-1]:
             self.coordination.delete(f"{_SAID}/{old}/{rank}")
@@ -150,6 +177,10 @@ class Agreement:
             except DeadlineExceededError:
                 if time.monotonic() > end:
                     raise self._alone(peer, what) from None
+            # It may have ended without coming here.
+            self.watchdog.require_present(number)
+            if self._failure is not None:
+                raise self._failure
             if not has_asked:
                 me = self.coordination.rank
                 self.coordination.put(f"{_ASKED}/{peer}/{number}", str(me), again=True)
@@ -163,10 +194,6 @@ class Agreement:
             f"with CommunicationOptions(timeout_seconds=...)"
         )
         return DeadlineExceededError(msg)
-
-    def _require_same(self, said: Sequence[str]) -> None:
-        if not all(_is_same(what, said[0]) for what in said):
-            raise _different(said)
 
     # --- answering for a process that is busy -----------------------------------
 
@@ -200,6 +227,37 @@ class Agreement:
                 self._check_asker(number, what)
             self.coordination.delete(f"{_ASKED}/{me}/{number}")
 
+    def compare_lately(self) -> None:
+        """If nothing has begun for a while, looks whether all have done the same."""
+        now = time.monotonic()
+        if self._number != self._still_at:
+            self._still_at, self._still_since = self._number, now
+            self._compare_at = now + _STILL
+        if now < self._compare_at or self._failure is not None:
+            return
+        self._compare_at = now + (now - self._still_since)
+        me = self.coordination.rank
+        numbers = sorted(self._done.copy())[-_SEVERAL:]
+        mine = {number: self._done[number][0] for number in numbers}
+        self.coordination.put(f"{_LATELY}/{me}", _brief(mine), again=True)
+        others = {
+            int(peer): _of_brief(text)
+            for peer, text in self.coordination.all_below(_LATELY).items()
+            if int(peer) != me
+        }
+        for number in numbers:
+            here = {r: done[number] for r, done in others.items() if number in done}
+            here[me] = _of_brief(_brief({number: mine[number]}))[number]
+            if len({digest for digest, _ in here.values()}) > 1:
+                self._fail(_disagreement({r: text for r, (_, text) in here.items()}))
+                return
+
+    def _fail(self, failure: Exception) -> None:
+        """Lets the next operation raise it, or gives up if there is none for long."""
+        if self._failure is None:
+            self._failure = failure
+            self._gives_up_at = time.monotonic() + _GRACE
+
     def _check_asker(self, number: int, what: str) -> None:
         """Says what is wrong here too, where a collective may wait for the asker."""
         said = [what] * self.coordination.size
@@ -207,9 +265,8 @@ class Agreement:
             text = self.coordination.find(f"{_SAID}/{number}/{peer}")
             if text is not None:
                 said[peer] = json.loads(text)[0]
-        if self._failure is None and not all(_is_same(s, what) for s in said):
-            self._failure = _different(said)
-            self._gives_up_at = time.monotonic() + _GRACE
+        if not all(_is_same(s, what) for s in said):
+            self._fail(_different(said))
 
 
 def _stop(listener: threading.Thread, end: threading.Event) -> None:
@@ -224,6 +281,7 @@ def _answer(agreement: weakref.ref[Agreement], end: threading.Event) -> None:
             return
         try:
             it.answer()
+            it.compare_lately()
         except ReplaxError:
             return  # the service is gone, and the group with it
         del it
@@ -236,6 +294,23 @@ def _is_same(what: str, other: str) -> bool:
 def _without_names(what: str) -> tuple[str, list[str]]:
     operation, leaves = json.loads(what)
     return operation, [kind for _, kind in leaves]
+
+
+def _brief(done: Mapping[int, str]) -> str:
+    """Some operations by their numbers: a digest each, and words for people."""
+    return json.dumps(
+        {
+            number: (
+                hashlib.blake2b(repr(_without_names(what)).encode()).hexdigest()[:32],
+                _read(what),
+            )
+            for number, what in done.items()
+        }
+    )
+
+
+def _of_brief(text: str) -> dict[int, tuple[str, str]]:
+    return {int(number): tuple(pair) for number, pair in json.loads(text).items()}
 
 
 def _read(what: str, differing: Sequence[int] | None = None) -> str:
@@ -256,9 +331,18 @@ def _different(said: Sequence[str]) -> Exception:
     if len(operations) == len(lengths) == 1:
         columns = zip(*(leaves for _, leaves in parsed), strict=True)
         differing = [i for i, c in enumerate(columns) if len({k for _, k in c}) > 1]
+    return _disagreement({r: _read(what, differing) for r, what in enumerate(said)})
+
+
+def _disagreement(texts: Mapping[int, str]) -> Exception:
+    """An error that says who is at what.
+
+    Args:
+      texts: By rank, in words.
+    """
     groups: dict[str, list[int]] = {}
-    for rank, what in enumerate(said):
-        groups.setdefault(_read(what, differing), []).append(rank)
+    for rank, text in sorted(texts.items()):
+        groups.setdefault(text, []).append(rank)
     lines = "; ".join(
         f"rank {', '.join(map(str, ranks))} is at {text}"
         for text, ranks in groups.items()

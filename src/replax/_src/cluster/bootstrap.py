@@ -9,11 +9,13 @@ from collections.abc import Generator
 
 import jax
 
-from replax._src.cluster.addresses import host_of
+from replax._src.cluster.addresses import host_of, port_of
 from replax._src.cluster.agreement import Agreement
 from replax._src.cluster.coordination import Coordination
 from replax._src.cluster.group import Group
 from replax._src.cluster.own_address import own_address
+from replax._src.cluster.own_gpus import own_gpus
+from replax._src.cluster.waiting import telling
 from replax._src.cluster.watchdog import timeout_of
 from replax._src.core import jax_compat
 from replax._src.core.errors import DeadlineExceededError, UnavailableError
@@ -23,6 +25,8 @@ __all__ = ["join"]
 # How long the processes of a group may take to start. Schedulers start them minutes
 # apart when machines have to be found first.
 START_TIMEOUT = 600
+# In seconds; processes may begin to wait so long before process 0 does.
+_MARGIN = 5
 
 # Where XLA reads how many cores there are, when it opens CPU devices.
 _XLA_CORES = "PJRT_NPROC"
@@ -56,7 +60,7 @@ def join(group: Group, timeout: int = START_TIMEOUT) -> Agreement:
             coordination = Coordination.of_process()
             assert coordination is not None
             _Joined.agreement = Agreement(coordination)
-            _Joined.agreement.watchdog.start(stall_timeout)
+            _Joined.agreement.start(stall_timeout)
         elif _Joined.group is not None and _place(_Joined.group) != _place(group):
             msg = (
                 f"this process has joined {_described(_Joined.group)}, and is now to "
@@ -82,15 +86,25 @@ def _initialise(group: Group, timeout: int) -> None:
         )
         raise RuntimeError(msg)
     _choose_collectives(group)
+    coordinator = group.coordinator_address or ""
+    is_first = group.process_id == 0
     try:
-        jax.distributed.initialize(
-            coordinator_address=group.coordinator_address,
-            num_processes=group.num_processes,
-            process_id=group.process_id,
-            # Which processes there are is known; nothing is left to be detected.
-            cluster_detection_method="deactivate",
-            initialization_timeout=timeout,
-        )
+        with (
+            telling(_described(group), coordinator, timeout, here=is_first),
+            jax_compat.service_waits(timeout),
+        ):
+            jax.distributed.initialize(
+                coordinator_address=coordinator,
+                num_processes=group.num_processes,
+                process_id=group.process_id,
+                local_device_ids=own_gpus(
+                    os.environ, group.local_process_id, group.processes_here
+                ),
+                # Which processes there are is known; nothing is left to be detected.
+                cluster_detection_method="deactivate",
+                # The service is to be the first to give up: it knows who is missing.
+                initialization_timeout=timeout + _MARGIN,
+            )
     except RuntimeError as error:
         raise _not_joined(group, timeout, error) from error
     with _share_of_cores(_neighbours(group)):
@@ -153,6 +167,14 @@ def _not_joined(group: Group, timeout: int, error: Exception) -> Exception:
             f"processes are started and that process 0 can be reached there: {error}"
         )
         return DeadlineExceededError(msg)
+    if "RPC server" in str(error):
+        port = port_of(group.coordinator_address or "")
+        msg = (
+            f"{what}, for it cannot listen at port {port} ({error}); another program "
+            f"has the port, perhaps an earlier run that has not ended: end it, or give "
+            f"process 0 another port"
+        )
+        return UnavailableError(msg)
     return UnavailableError(f"{what}: {error}")
 
 

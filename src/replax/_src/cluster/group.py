@@ -35,6 +35,7 @@ class Group:
       task_id: Its index in its job.
       local_process_id: Which of the processes on its machine this is, if known.
       addresses: The addresses of all processes, as far as they are known.
+      processes_here: How many processes its machine has, if the launcher says it.
     """
 
     coordinator_address: str | None
@@ -44,6 +45,7 @@ class Group:
     task_id: int | None = None
     local_process_id: int | None = None
     addresses: tuple[str, ...] = ()
+    processes_here: int | None = None
 
     @property
     def is_local(self) -> bool:

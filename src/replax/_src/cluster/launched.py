@@ -69,6 +69,7 @@ class LaunchedClusterResolver(ClusterResolver):
             self.task_id,
             self._local_id,
             (self._coordinator,),
+            self._workers_here,
         )
 
 

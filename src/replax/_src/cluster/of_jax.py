@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib.util
 import os
 from typing import Any
@@ -57,7 +58,7 @@ class JaxClusterResolver(ClusterResolver):
                 self._workers_here,
                 self._variable,
             )
-            self._group = group
+            self._group = dataclasses.replace(group, processes_here=self._workers_here)
         return self._group
 
     def cluster_spec(self) -> ClusterSpec:

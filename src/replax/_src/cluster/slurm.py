@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 from collections.abc import Mapping, MutableMapping
@@ -108,7 +109,7 @@ class SlurmClusterResolver(ClusterResolver):
                 f"srun --distribution=block"
             )
             raise ValueError(msg)
-        return group
+        return dataclasses.replace(group, processes_here=self._step.tasks_here)
 
     def get_task_info(self) -> tuple[str | None, int | None]:
         """The job of this process, and its index in it."""

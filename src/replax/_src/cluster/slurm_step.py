@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Mapping
 
 from replax._src.cluster.slurm_lists import counts_in, hosts_in
@@ -80,6 +81,19 @@ class SlurmStep:
                 break
             before += count
         return self.rank - before
+
+    @property
+    def tasks_here(self) -> int | None:
+        """How many tasks the node of this one has, if that can be told."""
+        counts = list(self.tasks_on.values())
+        if len(set(counts)) == 1:
+            return counts[0]
+        if not self.in_blocks:
+            return None
+        ends = itertools.accumulate(counts)
+        return next(
+            (n for n, end in zip(counts, ends, strict=True) if self.rank < end), None
+        )
 
     def addresses(self, port_base: int, *, by_name: bool) -> list[str]:
         """Addresses for all tasks, node after node.

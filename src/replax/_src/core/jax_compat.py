@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import functools
 import sys
 from collections.abc import Callable, Generator, Sequence
 from typing import Any
@@ -63,6 +64,7 @@ __all__ = [
     "on_tpu_machine",
     "on_trace",
     "register_internal_frames",
+    "service_waits",
     "setting",
     "source_info_util",
     "tpu_hosts",
@@ -135,6 +137,24 @@ def abandon_distributed() -> None:
     for thing in (state.preemption_sync_manager, state.client, state.service):
         ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
     state.preemption_sync_manager = state.client = state.service = None
+
+
+@contextlib.contextmanager
+def service_waits(seconds: int) -> Generator[None]:
+    """For how long the coordination service waits until all processes have joined.
+
+    Then it names those that are missing, which the timeout of the processes does not.
+    It is the service that ``jax.distributed.initialize`` starts in the block.
+    """
+    extension: Any = jaxlib_extension
+    make = extension.get_distributed_runtime_service
+    extension.get_distributed_runtime_service = functools.partial(
+        make, cluster_register_timeout=seconds
+    )
+    try:
+        yield
+    finally:
+        extension.get_distributed_runtime_service = make
 
 
 def let_gloo_listen_at(address: str) -> None:

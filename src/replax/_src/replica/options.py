@@ -12,7 +12,9 @@ class CommunicationImplementation(enum.Enum):
     """Which library moves the bytes between hosts.
 
     The devices decide: gloo between CPU hosts, NCCL between GPUs, the interconnect of a
-    TPU. The members say what a program expects; ``NCCL`` with CPU devices is refused by
+    TPU. The members say what a program expects, and change nothing: ``RING`` is there
+    for programs that name it, and does what ``AUTO`` does (the bytes go round a ring
+    where that is quicker); ``NCCL`` with CPU devices is refused by
     :class:`MultiWorkerMirroredStrategy`.
 
     >>> from replax.distribute.experimental import CommunicationImplementation
@@ -34,7 +36,8 @@ class CommunicationOptions:
         hosts; 0 lets the library choose.
       timeout_seconds: After how long a collective that a peer does not join is an
         error; None stands for ten minutes.
-      implementation: Which library is expected to move the bytes.
+      implementation: Which library is expected to move the bytes. It does not choose
+        one: ``RING`` is the same as ``AUTO``.
 
     >>> from replax.distribute.experimental import CommunicationOptions
     >>> CommunicationOptions(bytes_per_pack=50 * 1024 * 1024).bytes_per_pack
