@@ -81,6 +81,11 @@ class Round:
         self._over = threading.Event()
         self.rank = peers.rank
 
+    @property
+    def is_over(self) -> bool:
+        """Whether this worker reads no further."""
+        return self._over.is_set()
+
     def tell(self, step: int, text: str) -> None:
         """Says something about a step to all other workers."""
         if not step:
