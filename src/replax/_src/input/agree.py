@@ -75,7 +75,7 @@ class Agreed(Steps):
         the others have; None if that is not known, and every step has to be told.
       replicas: For each worker the numbers of its replicas.
       structure: What elements look like, for a worker that has none.
-      drops_empty: Whether a step is left out at which no replica of any worker has rows.
+      drops_empty: Whether steps are left out at which no replica has rows.
     """
 
     def __init__(
