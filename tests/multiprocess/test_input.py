@@ -70,6 +70,7 @@ def trials() -> Trials:
     strategy = MultiWorkerMirroredStrategy()
     return {
         **trials_of_unknown_lengths(strategy),
+        **trials_of_steps_without_rows(strategy),
         **trials_of_shuffling(strategy),
         **trials_of_warnings(strategy),
         **trials_of_errors(strategy),
@@ -127,6 +128,37 @@ def trials_of_unknown_lengths(strategy: Any) -> Trials:
         "cardinality": distributed.cardinality(),
         "empty": empty,
     }
+
+
+def trials_of_steps_without_rows(strategy: Any) -> Trials:
+    from replax.data import Dataset
+    from replax.data.experimental import SHARD_HINT
+
+    numbers = Dataset.range(5)
+    parts = Dataset.range(10).shard(SHARD_HINT, SHARD_HINT).batch(4).repeat(2)
+    found: list[Any] = []
+    for name, dataset in [
+        ("OFF", numbers.batch(4).repeat(2)),
+        ("OFF", numbers.filter(lambda x: x >= 0).batch(4).repeat(2)),
+        ("OFF", numbers.batch(4).map(lambda x: x[x != 4])),
+        ("HINT", parts),
+    ]:
+        distributed = strategy.experimental_distribute_dataset(
+            with_policy(dataset, name)
+        )
+        taken: list[Any] = []
+        rests: list[Any] = []
+        iterator = iter(distributed)
+        states = [iterator.get_state()]
+        for value in iterator:
+            taken.append(lists(strategy, value))
+            states.append(iterator.get_state())
+        for state in states:
+            iterator.set_state(state)
+            rests.append(steps(strategy, iterator))
+        goes_on = rests == [taken[i:] for i in range(len(taken) + 1)]
+        found.append((taken, distributed.cardinality(), goes_on))
+    return {"without rows": found}
 
 
 def trials_of_shuffling(strategy: Any) -> Trials:
@@ -263,6 +295,18 @@ def test_a_worker_without_data_gets_empty_batches(found: ProcessesResult) -> Non
     one, other = of(found, "empty")
     assert one == [{"w": [[b"a", b"b"]], "n": [[0, 1]]}]
     assert other == [{"w": [[]], "n": [[]]}]
+
+
+def test_steps_at_which_nobody_has_rows_are_left_out(found: ProcessesResult) -> None:
+    once = [[[0, 1]], [[2, 3]], [[4]]]
+    for rank, trial in enumerate(of(found, "without rows")):
+        own = [[[rank, rank + 2]], [[rank + 4, rank + 6]], [[rank + 8]]]
+        assert trial == [
+            (once * 2, 6, True),
+            (once * 2, -2, True),
+            (once[:2], -2, True),
+            (own * 2, -2, True),
+        ]
 
 
 def test_workers_shuffle_alike(found: ProcessesResult) -> None:

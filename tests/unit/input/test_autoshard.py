@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from replax import errors
-from replax._src.dataset.node import Cursor, Node
+from replax._src.dataset.node import INFINITE, UNKNOWN, Cursor, Node
 from replax._src.dataset.seeding import chances, with_seeds
 from replax._src.dataset.sources.names import path_of
 from replax._src.input.autoshard import (
@@ -23,6 +23,7 @@ from replax._src.input.autoshard import (
     share,
     warn_of_fallback,
 )
+from replax._src.input.batch_sizes import steps_of_slices
 from replax._src.input.split import parts
 from replax._src.input.steps import Dealt, Parts
 from replax.data import Dataset, TextLineDataset, TFRecordDataset
@@ -311,3 +312,28 @@ class TestOthers:
         assert found == [[[0, 1], [2, 3]], [[4, 5], [6]], [[7], [8]], [[9], [10]]]
         assert states[1] == {"batch": 0, "dealt": [2, 4]}
         assert states[2] == 1
+
+    @hypothesis.given(
+        st.integers(0, 60),
+        st.integers(1, 20),
+        st.integers(1, 4),
+        st.integers(1, 3),
+        st.integers(0, 3),
+        st.integers(0, 3),
+    )
+    def test_steps_without_rows_are_not_counted(
+        self, rows: int, size: int, workers: int, local: int, repeat: int, skip: int
+    ) -> None:
+        dataset = Dataset.range(rows).batch(size).repeat(repeat).prefetch(1).skip(skip)
+        dealt = Dealt(dataset.plan.open((0,)), workers * local, local)
+        count = 0
+        while (step := dealt.take(1)) is not None:
+            count += step.has_rows
+        assert steps_of_slices(dataset.plan, workers * local, local) == count
+
+    def test_functions_may_change_the_number_of_rows(self) -> None:
+        batches = Dataset.range(6).batch(4, drop_remainder=True)
+        assert steps_of_slices(batches.map(lambda x: x).plan, 4, 1) == 4
+        halves = Dataset.range(6).batch(4).map(lambda x: x[x % 2 == 0])
+        assert steps_of_slices(halves.plan, 4, 1) == UNKNOWN
+        assert steps_of_slices(halves.repeat().plan, 4, 1) == INFINITE

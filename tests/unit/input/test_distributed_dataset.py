@@ -255,6 +255,18 @@ class TestPositions:
             assert iterator.get_state() == state
             assert steps(strategy, iterator) == wanted
 
+    def test_where_the_slices_that_are_left_have_no_rows(self) -> None:
+        for strategy, wanted in [
+            (OneDeviceStrategy("CPU:0"), [[[5]]]),
+            (strategy_of(2), [[[5], []]]),
+        ]:
+            dataset = Dataset.range(6).batch(5)
+            iterator = iter(strategy.experimental_distribute_dataset(dataset))
+            state = iterator.get_state()
+            state["position"] = {"batch": state["position"], "dealt": [3, 4]}
+            iterator.set_state(state)
+            assert steps(strategy, iterator) == wanted
+
 
 class TestOptions:
     def test_values_are_on_the_replicas_devices(self) -> None:

@@ -97,6 +97,15 @@ def test_batches_of_every_workers_own() -> None:
         ["row", "4"],
         ["row", "5"],
     ]
+    assert "a batch lasts 2 steps" in str(found)
+    odd = explain(Dataset.range(5).batch(4), [1, 1], OFF)
+    assert odd.steps == 3
+    assert [row[1:] for row in table(odd)[1:]] == [
+        ["rows", "0-1"],
+        ["rows", "2-3"],
+        ["row", "4"],
+    ]
+    assert "a batch lasts at most 2 steps" in str(odd)
     hinted = Dataset.range(6).shard(SHARD_HINT, SHARD_HINT).batch(4)
     assert "worker 1  range(6).shard(2, 1).batch(4)" in lines(
         explain(hinted, [1, 1], HINT)

@@ -26,6 +26,7 @@ from typing import NoReturn
 
 from replax._src.cluster.beacon import COMPILATION, Beacon
 from replax._src.cluster.coordination import Coordination
+from replax._src.cluster.input_steps import InputSteps
 from replax._src.cluster.roll import Roll
 from replax._src.cluster.sightings import Departure, Sighting, described, halted_for
 from replax._src.core import jax_compat
@@ -77,6 +78,7 @@ class Watchdog:
     Attributes:
       beacon: Where this process is.
       timeout: For how many seconds the group may stand still.
+      steps: Which steps of distributed data this process has, and others have not.
 
     Args:
       coordination: How the processes talk.
@@ -91,6 +93,7 @@ class Watchdog:
         self._coordination = coordination
         self._collectives = collectives
         self._roll = Roll(coordination)
+        self.steps = InputSteps(coordination, collectives)
         self._pid = os.getpid()
         self._beat = 0
         self._seen_at = self.beacon.now
@@ -202,6 +205,7 @@ class Watchdog:
             with contextlib.suppress(ReplaxError):
                 self._publish()
                 self._roll.read_departures()
+                self.steps.read()
                 self._judge()
 
     def _publish(self) -> None:
@@ -233,9 +237,11 @@ class Watchdog:
         if gave_up:
             self.give_up(gave_up[0].how)
         # The main thread may still find out by itself, and raise.
-        missed = [d for d in departed if d.collectives < mine.collectives]
-        if missed and mine.seconds > min(3 * _INTERVAL, self.timeout):
-            self.give_up(self._about(missed))
+        if mine.seconds > min(3 * _INTERVAL, self.timeout):
+            self._judge_input(mine)
+            missed = [d for d in departed if d.collectives < mine.collectives]
+            if missed:
+                self.give_up(self._about(missed))
         if mine.seconds > self.timeout / 2:
             halted = halted_for(self._roll.read())
             if halted > self.timeout:
@@ -243,6 +249,17 @@ class Watchdog:
                     f"no process has got on for {halted:.1f} s; if that is as it "
                     f"should be, allow more time with {VARIABLE}=seconds"
                 )
+
+    def _judge_input(self, mine: Sighting) -> None:
+        """Gives up if this process waits at a step that another one has no data for."""
+        for failure in self.steps.missed():
+            if failure.collectives >= mine.collectives:
+                continue
+            # It may have gone on without that step.
+            self._roll.read()
+            last = self._roll.last_of(failure.rank)
+            if last is not None and last.collectives <= failure.collectives:
+                self.give_up(str(failure))
 
     def _about(self, departures: Sequence[Departure]) -> str:
         phase, step = self.beacon.now

@@ -13,6 +13,7 @@ import jax
 import numpy as np
 
 from replax._src.core.errors import InvalidArgumentError
+from replax._src.dataset.memory import give_away
 from replax._src.dataset.structure import (
     LEAF,
     Opaque,
@@ -74,13 +75,15 @@ class Block:
         return cls(treedef, [_column_of_one(leaf) for leaf in leaves], 1)
 
     def element(self, position: int) -> Any:
-        """One element."""
+        """One element, for whoever wants to have it."""
+        self._give_away()
         if self.treedef is LEAF:
             return self.columns[0][position]
         return self.treedef.unflatten([c[position] for c in self.columns])
 
     def elements(self) -> Iterator[Any]:
-        """The elements, one after the other."""
+        """The elements, one after the other, for whoever wants to have them."""
+        self._give_away()
         if self.treedef is LEAF:
             return iter(self.columns[0])
         if not self.columns:
@@ -89,6 +92,14 @@ class Block:
         if self._is_flat_tuple():
             return rows
         return map(self.treedef.unflatten, rows)
+
+    def _give_away(self) -> None:
+        for column in self.columns:
+            if isinstance(column, np.ndarray):
+                give_away(column)
+            else:
+                for leaf in column:
+                    give_away(leaf)
 
     def _is_flat_tuple(self) -> bool:
         data = self.treedef.node_data()
@@ -116,7 +127,8 @@ class Block:
         return Block(self.treedef, columns, len(positions))
 
     def frozen(self) -> Block:
-        """The same elements, in arrays that cannot be written to."""
+        """The same elements, to be kept, in arrays that cannot be written to."""
+        self._give_away()
         columns = [
             _frozen(c) if isinstance(c, np.ndarray) else [_frozen(leaf) for leaf in c]
             for c in self.columns

@@ -75,6 +75,7 @@ class Agreed(Steps):
         the others have; None if that is not known, and every step has to be told.
       replicas: For each worker the numbers of its replicas.
       structure: What elements look like, for a worker that has none.
+      drops_empty: Whether steps are left out at which no replica has rows.
     """
 
     def __init__(
@@ -85,12 +86,14 @@ class Agreed(Steps):
         known_steps: int | None,
         replicas: Sequence[Sequence[int]],
         structure: Callable[[], TreeDef],
+        drops_empty: bool = False,
     ) -> None:
         self._steps = steps
         self._round = round_
         self._known_steps = known_steps
         self._replicas = replicas
         self._structure = structure
+        self._drops_empty = drops_empty
         self._number = 0
         self._ended = False
         self._all_ended = False
@@ -98,13 +101,33 @@ class Agreed(Steps):
         self._heard: list[_Described | None] = [None] * len(replicas)
 
     def take(self, count: int) -> HostStep | None:
+        step = self._next(count)
+        # All workers know what all replicas have, and leave out the same steps.
+        while self._is_left_out(step):
+            step = self._next(count)
+        return step
+
+    def _is_left_out(self, step: HostStep | None) -> bool:
+        if step is None or not self._drops_empty or self._round.is_over:
+            return False
+        return not step.has_rows
+
+    def _own(self, count: int) -> HostStep | None:
+        step = self._steps.take(count)
+        # Where each worker knows by itself what the others have, nothing is told.
+        while self._known_steps is not None and self._is_left_out(step):
+            step = self._steps.take(count)
+        return step
+
+    def _next(self, count: int) -> HostStep | None:
+        """The next step; where steps are told, also if no replica has rows."""
         if self._all_ended:
             return None
         number = self._number
         self._number += 1
         asks = self._known_steps is None or not number
         try:
-            step = None if self._ended else self._steps.take(count)
+            step = None if self._ended else self._own(count)
             described = self._described(step) if asks else None
         except Exception as error:
             if asks:

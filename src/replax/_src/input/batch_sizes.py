@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator
 
 from replax._src.dataset.node import INFINITE, UNKNOWN, Node
@@ -13,14 +14,19 @@ from replax._src.dataset.transformations.padded_batch import PaddedBatch
 from replax._src.dataset.transformations.prefetch import Prefetch
 from replax._src.dataset.transformations.repeat import Repeat
 from replax._src.dataset.transformations.select import Skip, Take
+from replax._src.dataset.transformations.shuffle import Shuffle
+from replax._src.input.split import part_length
 
-__all__ = ["Alike", "sizes_of"]
+__all__ = ["Alike", "sizes_of", "steps_of_slices", "turns_with_rows"]
 
-# What leaves the number of rows as it is; a function hardly ever changes it.
-_KEEP = (Cache, Map, Prefetch)
+# What gives elements as they are, in whatever order.
+_KEEP = (Cache, Prefetch, Shuffle)
 
 # So many changes of size are told apart.
 _MOST = 8
+
+# So many are counted.
+_MOST_COUNTED = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,11 +37,13 @@ class Alike:
       count: How many elements; ``INFINITE`` or ``UNKNOWN`` if that is no number.
       rows: How many rows each of them has; None if that is not known.
       first_row: Which row of what was batched is their first one; None if not known.
+      is_sure: Whether no function of users can have changed the number of rows.
     """
 
     count: int
     rows: int | None
     first_row: int | None = None
+    is_sure: bool = True
 
 
 def sizes_of(plan: Node) -> tuple[list[Alike], bool]:
@@ -63,6 +71,42 @@ def sizes_of(plan: Node) -> tuple[list[Alike], bool]:
     return found, True
 
 
+def steps_of_slices(plan: Node, replicas: int, at_once: int) -> int:
+    """How many steps there are of batches that are dealt out.
+
+    Steps without any rows are none.
+
+    Args:
+      plan: The batches.
+      replicas: Into how many slices each is cut.
+      at_once: How many slices a step takes.
+
+    Returns:
+      ``INFINITE`` or ``UNKNOWN`` if that is no number.
+    """
+    cardinality = plan.cardinality()
+    if cardinality < 0:
+        return cardinality
+    if isinstance(plan, _KEEP):
+        return steps_of_slices(plan.child, replicas, at_once)
+    if isinstance(plan, Repeat) and plan.count is not None:
+        once = steps_of_slices(plan.child, replicas, at_once)
+        return once if once < 0 else once * plan.count
+    steps = 0
+    for alike in itertools.islice(_sizes(plan), _MOST_COUNTED):
+        if alike.rows is None or not alike.is_sure:
+            return UNKNOWN
+        steps += alike.count * turns_with_rows(alike.rows, replicas, at_once)
+        cardinality -= alike.count
+    return UNKNOWN if cardinality else steps
+
+
+def turns_with_rows(rows: int, replicas: int, at_once: int) -> int:
+    """For how many steps a batch lasts that is dealt out."""
+    slices = -(-rows // part_length(rows, replicas)) if rows else 0
+    return -(-slices // at_once)
+
+
 def _continues(last: Alike, alike: Alike) -> bool:
     if last.rows != alike.rows or last.rows is None:
         return False
@@ -74,7 +118,9 @@ def _continues(last: Alike, alike: Alike) -> bool:
 def _sizes(plan: Node) -> Iterator[Alike]:
     if isinstance(plan, (Batch, PaddedBatch)):
         return _batched(plan)
-    if isinstance(plan, _KEEP):
+    if isinstance(plan, Map) and _rows(plan) is None:
+        return _unsure(_sizes(plan.child))
+    if isinstance(plan, (Cache, Prefetch)):
         return _sizes(plan.child)
     if isinstance(plan, Repeat):
         return _repeated(plan)
@@ -83,6 +129,12 @@ def _sizes(plan: Node) -> Iterator[Alike]:
     if isinstance(plan, Skip) and plan.count >= 0:
         return _limited(_sizes(plan.child), plan.count, None)
     return iter([Alike(plan.cardinality(), _rows(plan))])
+
+
+def _unsure(sizes: Iterator[Alike]) -> Iterator[Alike]:
+    """The same after a function, which hardly ever changes the number of rows."""
+    for alike in sizes:
+        yield dataclasses.replace(alike, is_sure=False)
 
 
 def _rows(plan: Node) -> int | None:

@@ -124,10 +124,12 @@ class DistributedIterator:
         self._cursors = [run.cursor() for run in self._runs]
         self._begun = begun
         self._shelf: Shelf[FedStep] | None = None
+        self._round: Round | None = None
+        self._taken = 0
         self._finalizer = weakref.finalize(self, _close_all, self._runs)
 
     def _started(self) -> Shelf[FedStep]:
-        round_ = self._supply.begin()
+        round_ = self._round = self._supply.begin()
         steps = self._supply.steps(self._cursors, self._begun, round_)
         fetch = bool(self._options.experimental_fetch_to_device)
         feed = Feed(steps, self._place.topology, fetch=fetch)
@@ -144,10 +146,28 @@ class DistributedIterator:
         if self._shelf is None:
             self._shelf = self._started()
         with self._place.topology.phase(INPUT):
-            found = self._shelf.get()
+            found = self._got(self._shelf, self._round)
         if found is None:
             raise StopIteration
-        return found[0].value
+        return found.value
+
+    def _got(self, shelf: Shelf[FedStep], round_: Round | None) -> FedStep | None:
+        """The next step, if no other worker has failed to make it."""
+        try:
+            found = shelf.get()
+        except Exception as error:
+            if round_ is not None:
+                round_.fail(self._taken, error)
+                self._taken += 1
+            raise
+        if found is None:
+            if round_ is not None:
+                round_.finish()
+            return None
+        self._taken += 1
+        if round_ is not None:
+            round_.take(self._taken)
+        return found[0]
 
     @property
     def _steps_ahead(self) -> int:

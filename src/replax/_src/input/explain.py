@@ -14,7 +14,12 @@ from replax._src.dataset.sources.names import path_of
 from replax._src.dataset.transformations.part import BatchPart, Cut
 from replax._src.dataset.writing import count_in_words, written
 from replax._src.input.autoshard import Share, Worker, read_from_files, share
-from replax._src.input.batch_sizes import Alike, sizes_of
+from replax._src.input.batch_sizes import (
+    Alike,
+    sizes_of,
+    steps_of_slices,
+    turns_with_rows,
+)
 from replax._src.input.split import part_length
 
 __all__ = ["Explanation", "Reading", "StepKind", "explained", "explained_function"]
@@ -189,8 +194,8 @@ def explained(
     if not are_all:
         remarks.append("the first steps are shown; it goes on like that")
     steps = plan.cardinality()
-    if is_dealt and steps > 0:
-        steps *= replicas // counts[0]
+    if is_dealt:
+        steps = steps_of_slices(plan, replicas, counts[0])
     if first.policy in {AutoShardPolicy.FILE, AutoShardPolicy.HINT} and workers > 1:
         steps = INFINITE if steps == INFINITE else UNKNOWN
         kinds = [dataclasses.replace(k, first_rows=None) for k in kinds[:1]]
@@ -245,8 +250,13 @@ def _kinds(
     remarks: list[str] = []
     turns = replicas // at_once
     if turns > 1:
+        is_whole = all(
+            alike.rows and _lasts(alike.rows, replicas, at_once) == turns
+            for alike in sizes
+        )
         remarks.append(
-            f"each worker deals out batches of its own; a batch lasts {turns:,} steps"
+            f"each worker deals out batches of its own; a batch lasts "
+            f"{'' if is_whole else 'at most '}{turns:,} steps"
         )
     kinds: list[StepKind] = []
     few = sum(alike.count * turns for alike in sizes if alike.count > 0) <= _FEW
@@ -258,12 +268,13 @@ def _kinds(
                 f"or none"
             )
         elif few and alike.count > 0:
+            lasts = _lasts(alike.rows, replicas, at_once)
             for i in range(alike.count):
                 start = alike.first_row
                 start = None if start is None else start + i * alike.rows
                 kinds += [
                     _slices(alike.rows, replicas, turn * at_once, at_once, 1, start)
-                    for turn in range(turns)
+                    for turn in range(lasts)
                 ]
         else:
             if alike.count == UNKNOWN:
@@ -274,9 +285,15 @@ def _kinds(
                 remarks.append(
                     f"of {alike.rows:,} rows the last slices are shorter, or empty"
                 )
-            steps = alike.count * turns if alike.count > 0 else alike.count
+            lasts = _lasts(alike.rows, replicas, at_once)
+            steps = alike.count * lasts if alike.count > 0 else alike.count
             kinds.append(_slices(alike.rows, replicas, 0, at_once, steps, None))
     return kinds, remarks
+
+
+def _lasts(rows: int, replicas: int, at_once: int) -> int:
+    """For how many steps a batch lasts; where it is split there is always one."""
+    return 1 if at_once == replicas else turns_with_rows(rows, replicas, at_once)
 
 
 def _slices(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+import functools
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import jax
 import numpy as np
 
 from replax._src.core import host
+from replax._src.dataset.memory import owned
 from replax._src.dataset.structure import leaf_names
 from replax._src.input.steps import HostStep, Rows, Shape, Steps
 from replax._src.topology.topology import Topology
@@ -81,9 +83,8 @@ class Feed:
             arrays.append(self._canonical(array, step, position))
             places.append(position)
             shapes.append(shape)
-        # One call for all: most of what it costs does not depend on how many there are.
-        put = jax.device_put(arrays, self._sharding) if arrays else []
-        for position, array, shape in zip(places, put, shapes, strict=True):
+        for position, host_array, shape in zip(places, arrays, shapes, strict=True):
+            array = _put(host_array, self._sharding)
             values[position] = (
                 array
                 if self._topology.is_single
@@ -96,8 +97,7 @@ class Feed:
         """This worker's parts of arrays over the replicas of all workers."""
         topology = self._topology
         values: list[Any] = [None] * len(step.leaves)
-        rows: list[np.ndarray] = []
-        places: list[int] = []
+        nbytes = 0
         for position, (leaf, everyone) in enumerate(
             zip(step.leaves, shapes, strict=True)
         ):
@@ -106,22 +106,18 @@ class Feed:
                 values[position] = PerReplica.on(leaf, topology)
                 continue
             longest = tuple(max(sizes) for sizes in zip(*everyone, strict=True))
-            for part in leaf:
+            rows: dict[int, np.ndarray] = {}
+            for replica, part in zip(topology.local_replicas, leaf, strict=True):
                 array = self._canonical(np.asarray(part), step, position)
-                rows.append(_padded(array, longest)[None])
-            places.append(position)
-        count = len(topology.local_devices)
-        devices = list(topology.local_devices) * len(places)
-        shards = jax.device_put(rows, devices) if rows else []
-        for i, position in enumerate(places):
-            everyone = shapes[position]
-            mine = shards[i * count : (i + 1) * count]
-            whole = jax.make_array_from_single_device_arrays(
-                (topology.num_replicas, *mine[0].shape[1:]), topology.stacked, mine
+                rows[replica] = owned(_padded(array, longest)[None])
+                nbytes += rows[replica].nbytes
+            whole = jax.make_array_from_callback(
+                (topology.num_replicas, *longest),
+                topology.stacked,
+                functools.partial(_shard, rows),
             )
             differ = None if len(set(everyone)) == 1 else everyone
             values[position] = PerReplica.of_stack(whole, differ, topology)
-        nbytes = sum(array.nbytes for array in rows)
         return FedStep(step.treedef.unflatten(values), nbytes)
 
     @property
@@ -143,6 +139,23 @@ class Feed:
         if dtype == array.dtype:
             return array
         return host.canonical(array, _named(step, position))
+
+
+def _put(array: np.ndarray, sharding: jax.sharding.Sharding) -> jax.Array:
+    """The array on devices, where its memory is used as it is if they can.
+
+    Where nothing has to be copied this takes a third of the time of ``jax.device_put``.
+    """
+    own = owned(array)
+    return jax.make_array_from_callback(
+        own.shape, sharding, lambda index: own[*(index or ()), ...]
+    )
+
+
+def _shard(rows: Mapping[int, np.ndarray], index: Sequence[slice] | None) -> np.ndarray:
+    """The row of a replica, of an array with one for each."""
+    assert index is not None
+    return rows[index[0].start or 0]
 
 
 def _is_numeric(value: Any) -> bool:

@@ -17,6 +17,7 @@ import time
 from typing import NoReturn
 
 from replax._src.cluster.coordination import Coordination
+from replax._src.cluster.input_steps import InputSteps
 from replax._src.core.errors import (
     AbortedError,
     DeadlineExceededError,
@@ -43,11 +44,15 @@ class Peers:
     Args:
       coordination: How they talk.
       patience: How many seconds to wait for another worker's step.
+      input_steps: Tells of steps that could not be made, where steps are not told.
     """
 
-    def __init__(self, coordination: Coordination, patience: float) -> None:
+    def __init__(
+        self, coordination: Coordination, patience: float, input_steps: InputSteps
+    ) -> None:
         self.coordination = coordination
         self.patience = patience
+        self.input_steps = input_steps
         self.number = next(_numbers)
         self.rank = coordination.rank
         self._rounds = 0
@@ -78,8 +83,14 @@ class Round:
         self._peers = peers
         self._talk = peers.coordination
         self._number = number
+        self._name = f"{peers.number}/{number}"
         self._over = threading.Event()
         self.rank = peers.rank
+
+    @property
+    def is_over(self) -> bool:
+        """Whether this worker reads no further."""
+        return self._over.is_set()
 
     def tell(self, step: int, text: str) -> None:
         """Says something about a step to all other workers."""
@@ -112,12 +123,27 @@ class Round:
             # All begin this iteration, so nobody reads the one before the last one.
             self._talk.delete(self._peers.key(self.rank, self._number - 2))
 
+    def fail(self, step: int, error: Exception) -> None:
+        """Says that this worker could not make a step about which nobody asks."""
+        text = f"{type(error).__name__}: {error}"
+        with contextlib.suppress(UnavailableError, DeadlineExceededError):
+            self._peers.input_steps.fail(self._name, step, text)
+
+    def take(self, steps: int) -> None:
+        """Raises if another worker could not make one of the first steps."""
+        self._peers.input_steps.take(self._name, steps)
+
+    def finish(self) -> None:
+        """Does so at the end, with the latest news."""
+        self._peers.input_steps.end(self._name)
+
     def end(self) -> None:
         """All workers know that there are no more steps."""
         self._over.set()
 
     def leave(self) -> None:
         """This worker reads no further; the others need not wait for it."""
+        self._peers.input_steps.forget(self._name)
         if self._over.is_set():
             return
         self._over.set()

@@ -88,6 +88,12 @@ class HostStep:
         self.leaves = leaves
         self.shapes = shapes
 
+    @property
+    def has_rows(self) -> bool:
+        """Whether any replica of any worker has some; all shapes have to be known."""
+        assert self.shapes is not None
+        return any(shape[0] for everyone in self.shapes for shape in everyone)
+
 
 class Steps(abc.ABC):
     """The steps of one iteration, in order."""
@@ -129,8 +135,10 @@ class Split(Steps):
             return None
         self._number += 1
         if self._begun[0]:
-            block = _rest(block, *self._begun)
+            whole, block = block, _rest(block, *self._begun)
             self._begun = NOT_BEGUN
+            if _is_empty(block) and not _is_empty(whole):
+                return self.take(1)
         if self._replicas == 1:
             return HostStep(block.treedef, [[column[0]] for column in block.columns])
         return HostStep(block.treedef, _cut(block, self._replicas, self._number - 1))
@@ -270,6 +278,11 @@ def _rest(block: Block, given: int, slices: int) -> Block:
         done = given * part_length(len(leaf), slices) if given else 0
         columns.append([leaf[done:] if done else leaf])
     return Block(block.treedef, columns, 1)
+
+
+def _is_empty(block: Block) -> bool:
+    """Whether an element has no rows."""
+    return not any(len(column[0]) for column in block.columns)
 
 
 def _cut(block: Block, replicas: int, number: int) -> list[Rows]:

@@ -19,6 +19,7 @@ from replax._src.dataset.structure import TreeDef
 from replax._src.dataset.writing import written
 from replax._src.input.agree import Agreed
 from replax._src.input.autoshard import Share, Worker
+from replax._src.input.batch_sizes import steps_of_slices
 from replax._src.input.peers import Peers, Round
 from replax._src.input.specs import distributed_spec
 from replax._src.input.steps import Dealt, Parts, Split, Steps, Whole
@@ -121,6 +122,7 @@ class Supply:
             known_steps=self._known_steps,
             replicas=self.replicas,
             structure=self._structure,
+            drops_empty=self.way is Way.DEALT,
         )
 
     def _own_steps(self, cursors: Sequence[Cursor], begun: tuple[int, int]) -> Steps:
@@ -147,13 +149,20 @@ class Supply:
 
     @property
     def _known_steps(self) -> int | None:
-        """How many steps each worker makes, of which each knows those of all."""
-        steps = self.cardinality()
+        """How many steps each worker makes, of which each knows those of all.
+
+        Those of batches that are dealt out count also if no replica has rows.
+        """
         is_same = self.share is not None and self.share.policy in {
             AutoShardPolicy.DATA,
             AutoShardPolicy.OFF,
         }
-        return steps if is_same and steps != UNKNOWN else None
+        batches = self.plans[0].cardinality()
+        if not is_same or batches == UNKNOWN:
+            return None
+        if self.way is Way.DEALT and batches != INFINITE:
+            return batches * (self.worker.replicas // self.worker.local_replicas)
+        return batches
 
     def cardinality(self) -> int:
         """How many steps there are; as for a plan where that is no number."""
@@ -167,12 +176,12 @@ class Supply:
         worker = self.worker
         if self.way is Way.WHOLE and len(counts) == 1:
             steps = -(-steps // worker.local_replicas)
-        if self.way is Way.DEALT:
-            steps *= worker.replicas // worker.local_replicas
         if worker.workers == 1 or self.way is Way.PARTS:
             return steps
-        is_same = self.share is not None and self.share.policy is AutoShardPolicy.OFF
-        return steps if is_same else UNKNOWN
+        if self.share is not None and self.share.policy is AutoShardPolicy.OFF:
+            (plan,) = self.plans
+            return steps_of_slices(plan, worker.replicas, worker.local_replicas)
+        return UNKNOWN
 
     def spec(self, *, on_devices: bool) -> Any:
         """A nest of specs of what replicas get, on the host or on devices."""

@@ -137,7 +137,7 @@ def _peers(topology: Topology) -> Peers | None:
     group = topology.agreement
     if group is None:
         return None
-    return Peers(group.coordination, group.timeout)
+    return Peers(group.coordination, group.timeout, group.watchdog.steps)
 
 
 def _agree_on_seeds(plan: Node, topology: Topology) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 
 from replax._src.core.specs import TensorSpec
 from replax._src.dataset.block import Block, Index
+from replax._src.dataset.memory import gathered
 from replax._src.dataset.node import Cursor, IndexCursor, Node, Pass
 from replax._src.dataset.structure import (
     ElementSpec,
@@ -86,5 +87,5 @@ class Slices(Node):
             rows = slice(index.start, index.stop, index.step)
             columns = [column[rows] for column in self.columns]
         else:
-            columns = [column.take(index, 0) for column in self.columns]
+            columns = [gathered(column, index) for column in self.columns]
         return Block(self.treedef, columns, len(index))
