@@ -142,7 +142,8 @@ def known_and_in_another_order() -> str:
     def reduce() -> Any:
         return strategy.reduce("SUM", ones, axis=None)
 
-    run(), reduce()
+    run()
+    reduce()
     first, second = (run, reduce) if current_process().rank else (reduce, run)
     return f"{first()} {second()}"
 
