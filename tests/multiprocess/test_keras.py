@@ -123,7 +123,7 @@ class Loop:
 
 
 def stepped(strategy: Any) -> Any:
-    """What a compiled loop leaves; its last step has rows for the first replicas only."""
+    """What a compiled loop leaves, at whose last step only one replica has rows."""
     with strategy.scope():
         loop = Loop()
         if getattr(strategy.cluster_resolver, "task_id", 0):

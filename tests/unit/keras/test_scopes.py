@@ -35,7 +35,7 @@ assert model.predict(np.ones((5, 3)), verbose=0).shape == (5, 2)
 
 
 @pytest.mark.parametrize(
-    "before", ["pass", "with strategy.scope(): pass", "import keras.layers"]
+    "before", ["with strategy.scope(): pass", "import keras.layers"]
 )
 def test_keras_may_be_imported_in_the_scope(before: str) -> None:
     run_python("-c", _LATER.format(before=before))
@@ -142,3 +142,50 @@ def test_one_device() -> None:
     model.fit(x, y, verbose=0)
     (device,) = model.weights[0].value.sharding.device_set
     assert device.id == 3
+
+
+_FACADE = """
+import os, sys
+os.environ.pop("KERAS_BACKEND")
+import replax.compat.v2 as tf
+import replax.compat.v1 as tf1
+assert "keras" not in sys.modules
+os.environ["KERAS_BACKEND"] = "torch"
+try:
+    tf.keras
+except RuntimeError as error:
+    assert "KERAS_BACKEND=torch" in str(error) and "leave it out" in str(error), error
+assert "keras" not in sys.modules
+del os.environ["KERAS_BACKEND"]
+assert tf.keras is tf1.keras
+import keras
+assert keras.config.backend() == "jax"
+assert tf.keras.Sequential is keras.Sequential
+assert {"Dense", "StringLookup"} <= set(dir(tf.keras.layers))
+for module in tf.keras, tf.keras.layers, tf.keras.utils:
+    assert "_tf_keras" not in dir(module)
+    try:
+        module.Nothing
+    except AttributeError as error:
+        assert "no attribute 'Nothing', and neither has Keras" in str(error), error
+    else:
+        raise AssertionError(module)
+"""
+
+
+def test_the_facade_imports_keras_on_jax_when_it_is_asked_for_it() -> None:
+    run_python("-c", _FACADE)
+
+
+def test_the_facade_takes_no_keras_on_another_backend() -> None:
+    run_python(
+        "-c",
+        "import os; os.environ['KERAS_BACKEND'] = 'numpy'\n"
+        "import keras\n"
+        "import replax.compat.v2 as tf\n"
+        "try:\n"
+        "    tf.keras\n"
+        "except RuntimeError as error:\n"
+        "    text = str(error)\n"
+        "assert 'imported on' in text and 'KERAS_BACKEND=jax' in text, text\n",
+    )

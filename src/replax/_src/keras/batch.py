@@ -182,9 +182,9 @@ def _local(stacked: np.ndarray, topology: Topology) -> jax.Array:
 def _joined(stacked: Any, lengths: tuple[int, ...], topology: Topology) -> Any:
     """The rows of all replicas, one after the other, still on their replicas.
 
-    With 64 bits, as TensorFlow's names switch them on, uneven rows are brought to all of
-    them: XLA aborts the process when it splits a scatter by indices of ``int64``, which
-    the gradient of an embedding is, into uneven shards.
+    With 64 bits, as TensorFlow's names switch them on, uneven rows are brought to all
+    of them: XLA aborts the process when it splits a scatter by indices of ``int64``,
+    which the gradient of an embedding is, into uneven shards.
     """
     replicas, longest, *rest = stacked.shape
     total = sum(lengths)

@@ -68,6 +68,6 @@ def names(module: str, own: list[str]) -> list[str]:
 def _of(module: str) -> Any:
     """The module of Keras in whose place one of the facade stands."""
     found = _keras
-    for part in module.split(".keras")[-1].split(".")[1:]:
+    for part in module.rsplit(".keras", maxsplit=1)[-1].split(".")[1:]:
         found = getattr(found, part, None)
     return found
