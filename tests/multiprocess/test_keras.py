@@ -95,9 +95,9 @@ class Loop:
                 keras.layers.Dense(CLASSES),
             ]
         )
-        self.optimizer = keras.optimizers.Adam(0.01)
+        self.optimizer: Any = keras.optimizers.Adam(0.01)
         self.optimizer.build(self.model.trainable_variables)
-        self.accuracy = keras.metrics.SparseCategoricalAccuracy()
+        self.accuracy: Any = keras.metrics.SparseCategoricalAccuracy()
         self.losses: Any = keras.losses.SparseCategoricalCrossentropy(
             from_logits=True, reduction="none"
         )

@@ -59,7 +59,8 @@ def creator_of(*arrays: Any, seen: list[InputContext] | None = None) -> DatasetC
     def make(context: InputContext) -> Dataset:
         if seen is not None:
             seen.append(context)
-        whole = Dataset.from_tensor_slices(arrays if len(arrays) > 1 else arrays[0])
+        parts: Any = arrays
+        whole = Dataset.from_tensor_slices(parts if len(parts) > 1 else parts[0])
         return whole.batch(context.get_per_replica_batch_size(BATCH))
 
     return DatasetCreator(make)
