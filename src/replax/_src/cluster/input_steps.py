@@ -112,10 +112,11 @@ class InputSteps:
         Raises:
           UnavailableError: Another process could not make one of the steps.
         """
-        if iteration in self._taken:
+        taken = self._taken.get(iteration)
+        if taken is not None:
             with contextlib.suppress(ReplaxError):  # when the service is gone
                 self.read()
-            self.take(iteration, self._taken[iteration])
+            self.take(iteration, taken)
             self.forget(iteration)
 
     def forget(self, iteration: str) -> None:

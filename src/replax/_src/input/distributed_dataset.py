@@ -268,7 +268,7 @@ def _close_all(runs: Sequence[Run]) -> None:
 def _stop(shelf: Shelf[FedStep], round_: Round | None) -> None:
     # The thread of the shelf may be waiting for other workers.
     if round_ is not None:
-        round_.leave()
+        round_.drop()
     shelf.stop()
 
 

@@ -137,13 +137,17 @@ class Round:
         """Does so at the end, with the latest news."""
         self._peers.input_steps.end(self._name)
 
+    def drop(self) -> None:
+        """The program of this worker takes no more steps."""
+        self._peers.input_steps.forget(self._name)
+        self.leave()
+
     def end(self) -> None:
         """All workers know that there are no more steps."""
         self._over.set()
 
     def leave(self) -> None:
         """This worker reads no further; the others need not wait for it."""
-        self._peers.input_steps.forget(self._name)
         if self._over.is_set():
             return
         self._over.set()
