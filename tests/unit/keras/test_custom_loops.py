@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import keras
 import numpy as np
 import pytest
@@ -214,3 +215,20 @@ def test_a_model_may_be_fitted_and_stepped_in_turn() -> None:
         )
         given.model.fit(X, Y, batch_size=BATCH, shuffle=False, verbose=0)
     check_equal_state(loop.model, other.model)
+
+
+def test_strings_pass_through_where_keras_is_there() -> None:
+    strategy = mirrored(2)
+    names = strategy.experimental_distribute_values_from_function(
+        lambda c: np.array([f"r{c.replica_id_in_sync_group}"])
+    )
+
+    @replax.function
+    def train(names: Any) -> Any:
+        return strategy.run(lambda n: (n, jnp.ones(())), args=(names,))
+
+    passed, _ = train(names)
+    assert [str(n[0]) for n in strategy.experimental_local_results(passed)] == [
+        "r0",
+        "r1",
+    ]

@@ -15,6 +15,7 @@ from replax._src.cluster.coordination import Coordination
 from replax._src.cluster.group import Group
 from replax._src.cluster.own_address import own_address
 from replax._src.cluster.own_gpus import own_gpus
+from replax._src.cluster.own_port import require_free
 from replax._src.cluster.waiting import telling
 from replax._src.cluster.watchdog import timeout_of
 from replax._src.core import jax_compat
@@ -32,6 +33,9 @@ _MARGIN = 5
 _XLA_CORES = "PJRT_NPROC"
 _CORES = frozenset({_XLA_CORES, "NPROC"})
 _HAS_AFFINITY = hasattr(os, "sched_getaffinity")
+
+# Where JAX reads at which other address process 0 is to listen.
+_BIND_ADDRESS = "JAX_COORDINATOR_BIND_ADDRESS"
 
 
 class _Joined:
@@ -88,6 +92,8 @@ def _initialise(group: Group, timeout: int) -> None:
     _choose_collectives(group)
     coordinator = group.coordinator_address or ""
     is_first = group.process_id == 0
+    if is_first:
+        _require_port(group)
     try:
         with (
             telling(_described(group), coordinator, timeout, here=is_first),
@@ -159,6 +165,22 @@ def _require_joined_as(group: Group) -> None:
         raise RuntimeError(msg)
 
 
+def _require_port(group: Group) -> None:
+    port = port_of(group.coordinator_address or "")
+    if port is None or _BIND_ADDRESS in os.environ:
+        return
+    try:
+        require_free(port)
+    except OSError as error:
+        msg = (
+            f"{_described(group)} could not join at {group.coordinator_address}, for "
+            f"it cannot listen at port {port} ({error}); another program has the port, "
+            f"perhaps an earlier run that has not ended: end it, or give process 0 "
+            f"another port"
+        )
+        raise UnavailableError(msg) from error
+
+
 def _not_joined(group: Group, timeout: int, error: Exception) -> Exception:
     what = f"{_described(group)} could not join at {group.coordinator_address}"
     if "DEADLINE_EXCEEDED" in str(error):
@@ -167,14 +189,6 @@ def _not_joined(group: Group, timeout: int, error: Exception) -> Exception:
             f"processes are started and that process 0 can be reached there: {error}"
         )
         return DeadlineExceededError(msg)
-    if "RPC server" in str(error):
-        port = port_of(group.coordinator_address or "")
-        msg = (
-            f"{what}, for it cannot listen at port {port} ({error}); another program "
-            f"has the port, perhaps an earlier run that has not ended: end it, or give "
-            f"process 0 another port"
-        )
-        return UnavailableError(msg)
     return UnavailableError(f"{what}: {error}")
 
 

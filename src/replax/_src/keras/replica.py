@@ -26,6 +26,7 @@ from replax._src.keras.distribution import distributed
 from replax._src.keras.shadow import shadow_of
 from replax._src.replica import scope
 from replax._src.replica.replica_context import ReplicaContext
+from replax._src.values.handle import is_handle
 
 __all__ = ["install", "stepping"]
 
@@ -173,8 +174,10 @@ def _is_averaged(variable: Any) -> bool:
 
 def _has_rows(arguments: Any) -> bool:
     """Whether a replica has been given rows, of what is given by rows."""
-    leaves = jax.tree.leaves(arguments)
-    return all(x.shape[0] for x in leaves if getattr(x, "shape", ()))
+    # Variables are not given by rows, and strings of a compiled step show no length.
+    leaves = jax.tree.leaves(arguments, is_leaf=is_handle)
+    rows = [x for x in leaves if not is_handle(x) and getattr(x, "shape", ())]
+    return all(x.shape[0] for x in rows)
 
 
 def stepping(function: Callable[..., Any]) -> Callable[..., Any]:
