@@ -103,6 +103,13 @@ def model_and_state(replicas: int) -> tuple[Any, list[Any]]:
     return model, all_state(model)
 
 
+def ready(replicas: int) -> Any:
+    """The model with its first values, which Keras takes from one whose loop failed."""
+    model, state = model_and_state(replicas)
+    restore(model, state)
+    return model
+
+
 def seen_with(replicas: int, source: Callable[[], Any]) -> Any:
     model, state = model_and_state(replicas)
     restore(model, state)
@@ -163,27 +170,27 @@ def test_replicas_may_bring_batches_of_their_own(replicas: int) -> None:
 
 
 def test_a_dataset_that_was_distributed_by_another_strategy_is_refused() -> None:
-    model, _ = model_and_state(2)
+    model = ready(2)
     data = mirrored(3).experimental_distribute_dataset(a_dataset())
     with pytest.raises(RuntimeError, match="distribute the dataset with the strategy"):
         model.fit(data, verbose=0)
 
 
 def test_labels_beside_a_dataset_are_refused() -> None:
-    model, _ = model_and_state(2)
+    model = ready(2)
     with pytest.raises(ValueError, match=r"y is given beside a dataset.*tuples"):
         model.fit(a_dataset(), Y, verbose=0)
 
 
 def test_strings_are_refused() -> None:
-    model, _ = model_and_state(2)
+    model = ready(2)
     pair = (np.array(["a", "b"]), Y[:2])
     with pytest.raises(TypeError, match=r"holds <U1.*arrays of numbers.*dataset.map"):
         model.evaluate((p for p in [pair]), steps=1, verbose=0)
 
 
 def test_single_values_are_refused() -> None:
-    model, _ = model_and_state(2)
+    model = ready(2)
     pair = (X[:2], np.float32(1))
     with pytest.raises(ValueError, match=r"cannot be split over replicas.*batch"):
         model.evaluate((p for p in [pair]), steps=1, verbose=0)
