@@ -204,7 +204,14 @@ def _checkpointer() -> Any:
                 multiprocessing_options=alone, type_handler_registry=types
             ),
             manifest=ocp.JsonCheckpointHandler(multiprocessing_options=alone),
-            composite_options=ocp.CompositeOptions(multiprocessing_options=alone),
+            composite_options=ocp.CompositeOptions(
+                multiprocessing_options=alone,
+                # Else a process writes as soon as any one of the group says that it has
+                # made its folders: there is one signal for all.
+                async_options=ocp.options.AsyncOptions(
+                    create_directories_asynchronously=False
+                ),
+            ),
         ),
         multiprocessing_options=alone,
     )
