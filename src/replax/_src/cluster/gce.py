@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from replax._src.cluster.resolver import ClusterResolver, address_of_master
+from replax._src.cluster.resolver import AddressedClusterResolver
 from replax._src.cluster.spec import ClusterSpec
 
 __all__ = ["GCEClusterResolver"]
 
 
-class GCEClusterResolver(ClusterResolver):
+class GCEClusterResolver(AddressedClusterResolver):
     """The running machines of an instance group, as Compute Engine lists them.
 
     It is asked whenever the resolver is. All machines have one job, and which of them
@@ -82,20 +82,6 @@ class GCEClusterResolver(ClusterResolver):
                 previous_request=request, previous_response=listed
             )
         return ClusterSpec({self.task_type or "worker": sorted(addresses)})
-
-    def master(
-        self,
-        task_type: str | None = None,
-        task_id: int | None = None,
-        rpc_layer: str | None = None,
-    ) -> str:
-        """The address of a machine, this one unless said."""
-        job = self.task_type if task_type is None else task_type
-        index = self.task_id if task_id is None else task_id
-        if job is None or index is None:
-            return ""
-        address = self.cluster_spec().task_address(job, index)
-        return address_of_master(address, rpc_layer or self._rpc_layer)
 
     @property
     def task_type(self) -> str | None:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from replax._src.cluster.resolver import ClusterResolver, address_of_master
+from replax._src.cluster.resolver import AddressedClusterResolver
 from replax._src.cluster.spec import ClusterSpec
 
 __all__ = ["KubernetesClusterResolver", "KubernetesExecutableLocation"]
@@ -25,7 +25,7 @@ class KubernetesExecutableLocation(enum.Enum):
     OFF_CLUSTER = 1
 
 
-class KubernetesClusterResolver(ClusterResolver):
+class KubernetesClusterResolver(AddressedClusterResolver):
     """The running pods that have some labels, as Kubernetes' API lists them.
 
     It is asked whenever the resolver is. It does not say which of the pods this process
@@ -89,20 +89,6 @@ class KubernetesClusterResolver(ClusterResolver):
                 for job, selectors in self._selectors.items()
             }
         )
-
-    def master(
-        self,
-        task_type: str | None = None,
-        task_id: int | None = None,
-        rpc_layer: str | None = None,
-    ) -> str:
-        """The address of a task, this one unless said; empty if that is not known."""
-        job = self.task_type if task_type is None else task_type
-        index = self.task_id if task_id is None else task_id
-        if job is None or index is None:
-            return ""
-        address = self.cluster_spec().task_address(job, index)
-        return address_of_master(address, rpc_layer or self._rpc_layer)
 
     def _pods(self, selector: str) -> list[Any]:
         if self._namespace is None:

@@ -10,7 +10,7 @@ import jax
 from replax._src.cluster.group import Group
 from replax._src.cluster.spec import ClusterSpec
 
-__all__ = ["ClusterResolver", "address_of_master"]
+__all__ = ["AddressedClusterResolver", "ClusterResolver", "address_of_master"]
 
 _TYPES = {"gpu": "GPU", "cuda": "GPU", "rocm": "GPU", "tpu": "TPU"}
 
@@ -107,6 +107,24 @@ class ClusterResolver(abc.ABC):
     @rpc_layer.setter
     def rpc_layer(self, rpc_layer: str | None) -> None:
         self._rpc_layer = rpc_layer
+
+
+class AddressedClusterResolver(ClusterResolver):
+    """A resolver whose ``cluster_spec`` has the address of every task."""
+
+    def master(
+        self,
+        task_type: str | None = None,
+        task_id: int | None = None,
+        rpc_layer: str | None = None,
+    ) -> str:
+        """The address of a task, this one unless said; empty if that is not known."""
+        job = self.task_type if task_type is None else task_type
+        index = self.task_id if task_id is None else task_id
+        if job is None or index is None:
+            return ""
+        address = self.cluster_spec().task_address(job, index)
+        return address_of_master(address, rpc_layer or self._rpc_layer)
 
 
 def address_of_master(address: str, rpc_layer: str | None) -> str:

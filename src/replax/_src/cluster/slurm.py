@@ -8,7 +8,7 @@ import os
 from collections.abc import Mapping, MutableMapping
 
 from replax._src.cluster.group import TRAINING, Group
-from replax._src.cluster.resolver import ClusterResolver, address_of_master
+from replax._src.cluster.resolver import AddressedClusterResolver
 from replax._src.cluster.slurm_gpus import VISIBLE, gpus_of_node, gpus_of_task
 from replax._src.cluster.slurm_step import (
     DISTRIBUTION,
@@ -22,7 +22,7 @@ from replax._src.cluster.spec import ClusterSpec
 __all__ = ["SlurmClusterResolver"]
 
 
-class SlurmClusterResolver(ClusterResolver):
+class SlurmClusterResolver(AddressedClusterResolver):
     """The tasks that ``srun`` has started, by their environment variables.
 
     ``cluster_spec()`` goes through the hosts by name, as TensorFlow does; the process
@@ -114,20 +114,6 @@ class SlurmClusterResolver(ClusterResolver):
     def get_task_info(self) -> tuple[str | None, int | None]:
         """The job of this process, and its index in it."""
         return self.task_type, self.task_id
-
-    def master(
-        self,
-        task_type: str | None = None,
-        task_id: int | None = None,
-        rpc_layer: str | None = None,
-    ) -> str:
-        """The address of a task, this one unless said."""
-        job = self.task_type if task_type is None else task_type
-        index = self.task_id if task_id is None else task_id
-        if job is None or index is None:
-            return ""
-        address = self.cluster_spec().task_address(job, index)
-        return address_of_master(address, rpc_layer or self._rpc_layer)
 
     def num_accelerators(
         self,
