@@ -104,7 +104,7 @@ def model_and_state(replicas: int) -> tuple[Any, list[Any]]:
 
 
 def ready(replicas: int) -> Any:
-    """The model with its first values, which Keras takes from one whose loop failed."""
+    """The model with its first values."""
     model, state = model_and_state(replicas)
     restore(model, state)
     return model

@@ -14,6 +14,7 @@ from replax._src.cluster.agreement import written
 from replax._src.core.jax_compat import uncommitted
 from replax._src.keras import internals
 from replax._src.keras.batch import Batch, Form
+from replax._src.keras.keeping import noting
 from replax._src.topology import window
 from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
@@ -24,13 +25,13 @@ __all__ = ["local_copy", "predict_function", "test_function", "train_function"]
 def train_function(model: Any, topology: Topology) -> Any:
     """What ``fit`` calls for each execution."""
     step = _step(model, model.train_step, topology)
-    return internals.make_function(model, step)
+    return noting(model, internals.make_function(model, step))
 
 
 def test_function(model: Any, topology: Topology) -> Any:
     """What ``evaluate`` calls for each execution."""
     step = _step(model, model.test_step, topology)
-    return internals.make_function(model, step)
+    return noting(model, internals.make_function(model, step))
 
 
 def predict_function(model: Any, topology: Topology) -> Any:
@@ -44,7 +45,7 @@ def predict_function(model: Any, topology: Topology) -> Any:
         )
 
     step = _step(model, predict_step, topology, is_prediction=True)
-    return internals.make_function(model, step, concatenates=True)
+    return noting(model, internals.make_function(model, step, concatenates=True))
 
 
 def _step(
@@ -55,8 +56,9 @@ def _step(
     is_prediction: bool = False,
 ) -> Callable[[Any, Any], Any]:
     if model.jit_compile and not model.run_eagerly:
-        return _CompiledStep(function, topology, is_prediction=is_prediction)
-    return _EagerStep(function, topology)
+        compiled = _CompiledStep(function, topology, is_prediction=is_prediction)
+        return noting(model, compiled)
+    return noting(model, _EagerStep(function, topology))
 
 
 class _CompiledStep:

@@ -29,6 +29,7 @@ __all__ = [
     "initialize_all_variables",
     "is_built",
     "is_seed_state",
+    "kinds_of_state",
     "make_function",
     "map_loop_state",
     "raw_value",
@@ -88,6 +89,19 @@ def map_loop_state(model: Any, function: Any) -> None:
     """Changes the arrays that a loop will give to the variables of its model."""
     if getattr(model, "_jax_state", None):
         model._jax_state = keras.tree.map_structure(function, model._jax_state)  # noqa: SLF001
+
+
+def kinds_of_state(model: Any, count: int) -> list[Any]:
+    """The variables whose arrays a loop's state has, in its order.
+
+    Args:
+      model: The model.
+      count: How many lists the state has: ``predict`` has two, ``evaluate`` three.
+    """
+    kinds = [model.trainable_variables, model.non_trainable_variables]
+    if count > 3:  # only training changes the optimizer
+        kinds.append(model.optimizer.variables)
+    return [*kinds, model.metrics_variables][:count]
 
 
 def raw_value(variable: Any) -> Any:

@@ -23,6 +23,7 @@ from replax._src.keras import functions, internals
 from replax._src.keras.data import adapter, is_ours
 from replax._src.keras.distribution import distributed, undistributed
 from replax._src.keras.functions import local_copy
+from replax._src.keras.keeping import kept
 from replax._src.strategies.strategy import Strategy
 from replax._src.topology.topology import Topology
 from replax._src.values.from_first import from_first_process
@@ -78,7 +79,7 @@ def _running(
                 else:
                     internals.build_for_prediction(model, like())
         _start_alike(model, strategy.place.topology)
-        with undistributed():
+        with undistributed(), kept(model, local_copy):
             yield
 
 

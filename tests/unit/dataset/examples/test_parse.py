@@ -321,7 +321,6 @@ WANTED = {
 
 
 @hypothesis.given(st.data())
-@hypothesis.settings(suppress_health_check=[hypothesis.HealthCheck.too_slow])
 def test_batches_are_parsed_as_protobuf_parses_them(data):
     """Whatever form the records have, and if they are none."""
     records = data.draw(st.lists(written_examples(), min_size=1, max_size=6))
