@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.input.options import (
     InputContext,
@@ -83,4 +84,4 @@ def __getattr__(name: str) -> object:
         "DistributedIterator": home,
         "Explanation": "replax._src.input.explain",
     }
-    return _loaded_later(__name__, name, homes)
+    return _loaded_later(__name__, name, homes, _advice)

@@ -1,5 +1,7 @@
 """What may still change."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.replica.options import (
     CommunicationImplementation,
     CommunicationOptions,
@@ -19,3 +21,7 @@ __all__ = [
     "MultiWorkerMirroredStrategy",
     "ValueContext",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

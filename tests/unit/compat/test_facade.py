@@ -57,6 +57,23 @@ def test_what_cannot_be_converted_is_refused() -> None:
     """)
 
 
+def test_names_that_are_not_there_say_what_is() -> None:
+    _run("""
+    import replax.compat.v1 as tf1
+    distribute = tf.distribute
+    check(lambda: distribute.TPUStrategy, AttributeError, "'TPUStrategy'", "Mirrored")
+    check(lambda: distribute.experimental.ParameterServerStrategy, AttributeError,
+          "'ParameterServerStrategy'", "synchronously", "MultiWorkerMirroredStrategy")
+    check(lambda: distribute.experimental.coordinator, AttributeError, "synchronously")
+    check(lambda: tf.GradientTape, AttributeError, "'GradientTape'", "value_and_grad")
+    check(lambda: tf.train.AdamOptimizer, AttributeError, "optax")
+    check(lambda: tf.math.bessel_j0, AttributeError, "jax.numpy")
+    check(lambda: tf1.placeholder, AttributeError, "'placeholder'", "argument")
+    check(lambda: tf1.distribute.NoStrategy, AttributeError, "'NoStrategy'")
+    assert not hasattr(tf, "_private") and not hasattr(tf.nn, "no_such_loss")
+    """)
+
+
 def test_values_of_all_kinds_are_operands() -> None:
     _run("""
     v = tf.Variable([1.0, 2.0])

@@ -13,7 +13,7 @@ import inspect
 import re
 from collections.abc import Iterator
 
-from replax._src.cli.advice import advice_for
+from replax._src.compat.advice import advice_for
 
 __all__ = ["Note", "Rewritten", "rewritten"]
 

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.sessions import (
     ConfigProto,
     disable_eager_execution,
@@ -247,4 +248,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return _loaded_later(__name__, name, {"keras": "replax.compat.v2"})
+    return _loaded_later(__name__, name, {"keras": "replax.compat.v2"}, _advice)

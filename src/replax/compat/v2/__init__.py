@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from replax import compat, config, distribute, errors
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.arithmetic import (
     abs,
     add,
@@ -237,4 +238,4 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    return _loaded_later(__name__, name, {"keras": None})
+    return _loaded_later(__name__, name, {"keras": None}, _advice)

@@ -1,11 +1,13 @@
 """Record files, and the examples in them."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.records import (
     TFRecordOptions,
     TFRecordWriter,
     parse_example,
     parse_single_example,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.dataset.examples.features import FixedLenFeature, VarLenFeature
 
 __all__ = [
@@ -16,3 +18,7 @@ __all__ = [
     "parse_example",
     "parse_single_example",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

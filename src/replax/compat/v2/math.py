@@ -1,5 +1,6 @@
 """Computing with arrays."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.arithmetic import (
     abs,
     add,
@@ -43,6 +44,7 @@ from replax._src.compat.reductions import (
     reduce_sum,
     reduce_variance,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 
 __all__ = [
     "abs",
@@ -85,3 +87,7 @@ __all__ = [
     "subtract",
     "tanh",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

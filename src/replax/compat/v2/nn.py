@@ -1,5 +1,6 @@
 """Losses, and functions in models."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.arithmetic import sigmoid, tanh
 from replax._src.compat.nn import (
     compute_average_loss,
@@ -11,6 +12,7 @@ from replax._src.compat.nn import (
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 
 __all__ = [
     "compute_average_loss",
@@ -24,3 +26,7 @@ __all__ = [
     "sparse_softmax_cross_entropy_with_logits",
     "tanh",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

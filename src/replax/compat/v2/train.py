@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from replax._src.cluster.spec import ClusterSpec
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.core.loading import loaded_later as _loaded_later
 from replax.train import Checkpoint, latest_checkpoint
 
@@ -35,4 +36,4 @@ def __getattr__(name: str) -> object:
         ["BytesList", "Example", "Feature", "Features", "FloatList", "Int64List"],
         messages,
     )
-    return _loaded_later(__name__, name, homes)
+    return _loaded_later(__name__, name, homes, _advice)

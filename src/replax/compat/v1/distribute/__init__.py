@@ -1,11 +1,13 @@
 """Strategies, with the methods that TensorFlow 1 has too."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.input_iterator import InputIterator
 from replax._src.compat.strategies import (
     MirroredStrategy,
     OneDeviceStrategy,
     Strategy,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.input.distributed_dataset import (
     DistributedDataset,
     DistributedIterator,
@@ -65,3 +67,7 @@ __all__ = [
     "has_strategy",
     "in_cross_replica_context",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-__all__ = ["advice_for"]
+__all__ = ["advice_for", "advice_for_attribute"]
+
+_SYNCHRONOUS = (
+    "Replax has no parameter servers yet, and all of its strategies train "
+    "synchronously; use MirroredStrategy, or MultiWorkerMirroredStrategy"
+)
+_TPUS = (
+    "Replax has no such strategy yet; MirroredStrategy takes the TPUs of this host, "
+    "MultiWorkerMirroredStrategy those of several"
+)
 
 # The longest beginning of a name that is here says what to do.
 _ADVICE = {
@@ -14,13 +23,13 @@ _ADVICE = {
     "data": "look for it among the methods of tf.data.Dataset",
     "disable_eager_execution": "leave it out: there are no graphs to build",
     "disable_v2_behavior": "leave it out: there are no graphs to build",
-    "distribute.TPUStrategy": "Replax has no such strategy yet",
+    "distribute.ParameterServerStrategy": _SYNCHRONOUS,
+    "distribute.TPUStrategy": _TPUS,
+    "distribute.coordinator": _SYNCHRONOUS,
     "distribute.experimental.CentralStorageStrategy": "use MirroredStrategy",
-    "distribute.experimental.ParameterServerStrategy": (
-        "Replax has no such strategy yet"
-    ),
-    "distribute.experimental.TPUStrategy": "Replax has no such strategy yet",
-    "distribute.experimental.coordinator": "Replax has no such strategy yet",
+    "distribute.experimental.ParameterServerStrategy": _SYNCHRONOUS,
+    "distribute.experimental.TPUStrategy": _TPUS,
+    "distribute.experimental.coordinator": _SYNCHRONOUS,
     "estimator": "write the training loop, or use Keras",
     "feature_column": "use Keras's preprocessing layers",
     "get_variable": "use tf.Variable",
@@ -65,3 +74,11 @@ def advice_for(name: str) -> str:
         if found is not None:
             return found
     return "Replax has no such name; for computing there are jax.numpy and jax.lax"
+
+
+def advice_for_attribute(module: str, name: str) -> str:
+    """What to write instead of a name that a public module does not have."""
+    inside = module.removeprefix("replax.")
+    for facade in ("compat.v1", "compat.v2"):
+        inside = inside.removeprefix(facade)
+    return advice_for(f"{inside}.{name}".lstrip("."))
