@@ -34,8 +34,19 @@ def installed(names: list[str]) -> bool:
 def test_before(name: str, tmp_path: Path) -> None:
     if not installed(NEEDS[name]):
         pytest.skip(f"{NEEDS[name]} are not installed; see `make foreign`")
-    printed = run_python(str(FOLDER / name / "before.py"), folder=tmp_path)
-    assert printed == EXPECTED[name]
+    assert _printed_before(name, tmp_path) == EXPECTED[name]
+
+
+def _printed_before(name: str, folder: Path) -> str:
+    path = str(FOLDER / name / "before.py")
+    for _ in range(4):
+        try:
+            return run_python(path, folder=folder)
+        except AssertionError as error:
+            # On a busy machine processes of torch abort now and then when they end.
+            if "terminated with signal SIGABRT" not in str(error):
+                raise
+    return run_python(path, folder=folder)
 
 
 @pytest.mark.parametrize("name", NEEDS)

@@ -28,7 +28,9 @@ def as_dataset(source: Any, *, element_spec: Any = None) -> Dataset:
     - ``torch.utils.data.Dataset`` with a length: read by number.
     - ``torch.utils.data.IterableDataset``, ``DataLoader``: read in order; going on
       skips elements, so the order has to be the same again. Tensors become arrays
-      without a copy, and the lists that torch collates become tuples.
+      without a copy, and the lists that torch collates become tuples. Workers that
+      torch forks from a process in which JAX computes may hang, of which JAX warns:
+      give such a loader ``multiprocessing_context="forkserver"``.
     - ``datasets.Dataset`` of Hugging Face: read by number, many rows with one call.
     - ``datasets.IterableDataset``: read in order, with its own positions where they are
       exact; behind its ``shuffle`` elements are skipped.

@@ -15,8 +15,12 @@ from replax.data import as_dataset
 torch: Any = pytest.importorskip("torch")
 data: Any = pytest.importorskip("torch.utils.data")
 
-# Python 3.12 and newer warn of any fork of a process with threads.
-pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+# Python 3.12 and newer warn of any fork of a process with threads, and JAX of one where
+# another test has computed with it.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore:os.fork:RuntimeWarning"),
+]
 
 Pair = collections.namedtuple("Pair", ["x", "y"])  # noqa: PYI024
 
