@@ -17,9 +17,11 @@ test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 
 # The tests of datasets of other libraries, and of programs migrated from them, with those
-# that `make test` does not install.
+# that `make test` does not install: it skips what needs TensorFlow or torch.
 foreign: $(VENV)/.foreign
 	$(BIN)/python -m pytest -n 2 --dist worksteal tests/unit/dataset/foreign \
+		tests/unit/input/test_distributed_dataset.py \
+		tests/unit/keras/test_data_sources.py tests/unit/keras/test_callbacks.py \
 		tests/examples/test_migrations.py $(ARGS)
 
 # What TF Transform has learned, in datasets of a strategy; in an environment of its own.
