@@ -44,52 +44,42 @@ def scores(weights, images):
     return hidden @ weights["output"] + weights["output_bias"]
 
 
-def share_out(strategy, batch):
-    """Gives each replica its rows of a batch; the last replica may get fewer."""
-    rows = -(-len(batch[0]) // strategy.num_replicas_in_sync)  # rounded up
-
-    def mine(context):
-        first = rows * context.replica_id_in_sync_group
-        return tuple(array[first : first + rows] for array in batch)
-
-    return strategy.experimental_distribute_values_from_function(mine)
-
-
 def train(strategy, data):
     """Trains a model. Nothing in here depends on how many replicas there are."""
     with strategy.scope():
         # One variable for the whole tree of weights; every replica has a copy.
         weights = replax.Variable(initial_weights())
 
-    def step(images, labels, batch_size):
+    def step(images, labels):
+        replica = replax.distribute.get_replica_context()
+        # On all replicas together, not on this one: divided by that, every image counts
+        # the same, however the batch was shared out.
+        batch_size = replica.all_reduce("SUM", len(labels))
+
         def loss(weights):
             log_probabilities = jax.nn.log_softmax(scores(weights, images))
             right = jnp.take_along_axis(log_probabilities, labels[:, None], axis=1)
-            # Divided by the rows of all replicas together, not by those of this one:
-            # then every image counts the same, however the batch was shared out.
             return -jnp.sum(right) / batch_size
 
         value, gradients = jax.value_and_grad(loss)(weights.value())
-        replica = replax.distribute.get_replica_context()
         gradients = replica.all_reduce("SUM", gradients)
         weights.assign_sub(jax.tree.map(lambda g: RATE * g, gradients))
         return value
 
     # Compiled: one program for all replicas.
     @replax.function
-    def train_step(images, labels, batch_size):
-        losses = strategy.run(step, args=(images, labels, batch_size))
+    def train_step(images, labels):
+        losses = strategy.run(step, args=(images, labels))
         return strategy.reduce("SUM", losses, axis=None)
 
-    images, labels = data
-    random = np.random.default_rng(2)
+    dataset = replax.data.Dataset.from_tensor_slices(data)
+    batches = dataset.shuffle(len(dataset), seed=2).batch(BATCH)
+    # Each replica gets its part of every batch, on its device.
+    shared_out = strategy.experimental_distribute_dataset(batches)
     losses = []
     for _ in track(range(EPOCHS), repr(strategy)):
-        order = random.permutation(len(labels))
-        for first in range(0, len(labels), BATCH):
-            chosen = order[first : first + BATCH]
-            batch = share_out(strategy, (images[chosen], labels[chosen]))
-            losses.append(train_step(*batch, len(chosen)))
+        for images, labels in shared_out:
+            losses.append(train_step(images, labels))
     return weights.numpy(), float(losses[-1])
 
 
