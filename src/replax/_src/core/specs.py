@@ -7,9 +7,40 @@ from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["TensorShape", "TensorSpec", "TypeSpec"]
+__all__ = ["STRING", "StringType", "TensorShape", "TensorSpec", "TypeSpec"]
 
 Dimension = int | None
+
+
+class StringType:
+    """The dtype of strings of any length: NumPy's ``object``, under a name of its own.
+
+    NumPy takes it wherever it takes a dtype.
+
+    >>> import numpy as np, replax
+    >>> spec = replax.TensorSpec([], object)
+    >>> spec, spec.dtype == np.dtype(object)
+    (TensorSpec(shape=(), dtype=string), True)
+    """
+
+    name = "string"
+    kind = "O"
+    itemsize = np.dtype(object).itemsize
+    dtype = np.dtype(object)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (StringType, np.dtype)):
+            return other.kind == self.kind
+        return other is object
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+STRING = StringType()
 
 
 class TensorShape(tuple[Dimension, ...]):
@@ -108,7 +139,8 @@ class TensorSpec(TypeSpec):
         name: str | None = None,
     ) -> None:
         self.shape = TensorShape(shape)
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        found: np.dtype[Any] = np.dtype(dtype)
+        self.dtype: Any = STRING if found.kind == "O" else found
         self.name = name
 
     def is_compatible_with(self, value: Any) -> bool:
