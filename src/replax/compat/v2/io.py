@@ -1,5 +1,6 @@
 """Record files, and the examples in them."""
 
+from replax._src.compat.reading import decode_csv, decode_raw, read_file, write_file
 from replax._src.compat.records import (
     TFRecordOptions,
     TFRecordWriter,
@@ -13,6 +14,10 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
     "VarLenFeature",
+    "decode_csv",
+    "decode_raw",
     "parse_example",
     "parse_single_example",
+    "read_file",
+    "write_file",
 ]

@@ -1,5 +1,21 @@
 """Random arrays."""
 
-from replax._src.compat.draws import normal, set_seed, uniform
+from replax._src.compat.draws import (
+    normal,
+    set_seed,
+    shuffle,
+    stateless_normal,
+    stateless_uniform,
+    truncated_normal,
+    uniform,
+)
 
-__all__ = ["normal", "set_seed", "uniform"]
+__all__ = [
+    "normal",
+    "set_seed",
+    "shuffle",
+    "stateless_normal",
+    "stateless_uniform",
+    "truncated_normal",
+    "uniform",
+]
