@@ -118,7 +118,8 @@ def one_hot(
     Array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    if dtype is None and (on_value, off_value) == (1, 0):
+    values = (on_value, off_value)
+    if dtype is None and values == (1, 0) and not isinstance(on_value, bool):
         dtype = float32
     on, off = convert_to_tensor(on_value, dtype), convert_to_tensor(off_value, dtype)
     hot = jax.nn.one_hot(
