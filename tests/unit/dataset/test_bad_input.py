@@ -127,7 +127,9 @@ def test_a_function_that_raises_names_itself_and_the_element(how: str) -> None:
 
 class TestFiles:
     def test_a_pattern_that_matches_nothing(self, tmp_path: pathlib.Path) -> None:
-        with pytest.raises(NotFoundError, match=r"no file matches .*\*\.none.*check"):
+        with pytest.raises(
+            InvalidArgumentError, match=r"no file matches .*\*\.none.*check"
+        ):
             Dataset.list_files(str(tmp_path / "*.none"))
 
     def test_a_file_that_is_not_there(self, tmp_path: pathlib.Path) -> None:

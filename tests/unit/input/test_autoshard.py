@@ -270,7 +270,7 @@ class TestRows:
 
     def test_single_values_cannot_be_shared(self) -> None:
         plan = share(Dataset.range(4).plan, DATA, Worker.among([1, 1], 0)).plan
-        with pytest.raises(ValueError, match=r"single value.*2 replicas; call batch"):
+        with pytest.raises(IndexError, match=r"single value.*2 replicas; call batch"):
             plan.open((0,)).take(1)
 
 

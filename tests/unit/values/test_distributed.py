@@ -95,6 +95,14 @@ class TestComponents:
         ones: Any = Mirrored([jnp.ones(2)] * 2)
         assert jnp.add(ones, 1).tolist() == [2, 2]
 
+    def test_components_can_be_computed_with_together(self) -> None:
+        value = stacked(MirroredStrategy(["CPU:0", "CPU:1"]), jnp.ones(2), jnp.zeros(2))
+        first, second = value.values
+        assert [x.device.id for x in value.values] == [0, 1]
+        assert (first + second).tolist() == [1, 1]
+        assert jnp.stack(value.values).tolist() == [[1, 1], [0, 0]]
+        assert [x.committed for x in value.placed] == [True, True]
+
     def test_it_is_a_pytree(self, strategy: MirroredStrategy) -> None:
         value = stacked(strategy, jnp.ones(2), jnp.zeros(2))
         more = jax.tree.map(lambda x: x + 1, value)

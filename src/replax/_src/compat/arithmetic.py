@@ -17,7 +17,6 @@ __all__ = [
     "add",
     "add_n",
     "clip_by_value",
-    "divide",
     "equal",
     "exp",
     "greater",
@@ -191,16 +190,6 @@ def multiply(x: Any, y: Any, name: str | None = None) -> Any:
     Array([3, 6], dtype=int32)
     """
     return _of_two(jnp.multiply, x, y, name)
-
-
-def divide(x: Any, y: Any, name: str | None = None) -> Any:
-    """The quotient of x and y; of whole numbers it is a real one.
-
-    >>> import replax.compat.v2 as tf
-    >>> tf.divide([1.0, 2.0], 2)
-    Array([0.5, 1. ], dtype=float32)
-    """
-    return _of_two(jnp.divide, x, y, name)
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Any:

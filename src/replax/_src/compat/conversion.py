@@ -20,6 +20,7 @@ from replax._src.compat.dtypes import (
     name_of,
     string,
 )
+from replax._src.compat.texts import Texts, texts
 from replax._src.values.distributed import DistributedValues, Mirrored
 from replax._src.values.kinds import VariableSnapshot
 from replax._src.values.variable import Variable
@@ -103,7 +104,8 @@ def constant(
         return tensor
     shape = tuple(int(n) for n in shape)
     if tensor.size == 1:
-        return _numpy_for(tensor).broadcast_to(tensor.reshape(()), shape)
+        filled = _numpy_for(tensor).broadcast_to(tensor.reshape(()), shape)
+        return convert_to_tensor(filled)
     if tensor.size != np.prod(shape):
         msg = (
             f"shape={shape} has {np.prod(shape)} elements, and the value has "
@@ -198,7 +200,7 @@ def _known_array(value: Any) -> Any:
         )
         raise ValueError(msg)  # noqa: TRY004 - as TensorFlow does
     if isinstance(value, np.ndarray) and value.dtype == string:
-        return value
+        return value if isinstance(value, Texts) else texts(value)
     return None
 
 
@@ -258,7 +260,7 @@ def _host_array(value: Any, dtype: Any) -> np.ndarray:
             _check_becomes(value, kept, dtype)
         kept = dtype
     if kept == string:
-        return _strings(value)
+        return texts(value)
     try:
         return np.array(value, kept)
     except ValueError as error:
@@ -268,7 +270,7 @@ def _host_array(value: Any, dtype: Any) -> np.ndarray:
 
 def _of_numpy(array: np.ndarray, dtype: Any) -> np.ndarray:
     if array.dtype.kind in _STRING_KINDS:
-        array = _strings(array)
+        array = texts(array)
     if dtype is None or dtype == array.dtype:
         return array
     if string in (dtype, array.dtype):
@@ -337,11 +339,3 @@ def _check_becomes(value: Any, found: Any, dtype: Any) -> None:
         f"with tf.cast(value, tf.{name})"
     )
     raise TypeError(msg)
-
-
-def _strings(value: Any) -> np.ndarray:
-    array = np.array(value, dtype=object)
-    for index in np.ndindex(array.shape):
-        text = array[index]
-        array[index] = text.encode() if isinstance(text, str) else bytes(text)
-    return array

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Self
 
 import jax
@@ -10,10 +10,11 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.compat.conversion import convert_to_tensor
-from replax._src.compat.texts import with_texts
+from replax._src.compat.dataset_functions import asking, making, on_host, scanning
 from replax._src.dataset import dataset as datasets
 from replax._src.dataset import readers
 from replax._src.dataset.planned import Dialect
+from replax._src.dataset.structure import Opaque
 
 __all__ = [
     "Dataset",
@@ -24,21 +25,6 @@ __all__ = [
 ]
 
 
-def _taken(value: Any) -> Any:
-    """Values as NumPy arrays of the dtypes that TensorFlow would give them."""
-    return jax.tree_util.tree_map(_host, value, is_leaf=_is_list)
-
-
-def _is_list(value: Any) -> bool:
-    return type(value) is list
-
-
-def _host(value: Any) -> Any:
-    if isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind not in "SU":
-        return value
-    return np.asarray(convert_to_tensor(value))
-
-
 def _given(element: Any) -> Any:
     return jax.tree_util.tree_map(_tensor, element)
 
@@ -46,9 +32,7 @@ def _given(element: Any) -> Any:
 def _tensor(leaf: Any) -> Any:
     if isinstance(leaf, (np.ndarray, np.generic)) and leaf.dtype.kind not in "OSU":
         return jnp.asarray(leaf)
-    if isinstance(leaf, (bytes, str)):
-        return convert_to_tensor(leaf)
-    return leaf
+    return leaf if isinstance(leaf, Opaque) else convert_to_tensor(leaf)
 
 
 class Dataset(datasets.Dataset):
@@ -59,7 +43,7 @@ class Dataset(datasets.Dataset):
     [np.int32(1), np.int32(2)]
     """
 
-    dialect = Dialect(_taken, _given)
+    dialect = Dialect(on_host, _given, _tensor)
 
     def map(
         self,
@@ -69,18 +53,84 @@ class Dataset(datasets.Dataset):
         name: str | None = None,
     ) -> Self:
         """What a function makes of each element."""
-        function = with_texts(map_func)
-        return super().map(function, num_parallel_calls, deterministic, name)
+        return super().map(making(map_func), num_parallel_calls, deterministic, name)
 
     def filter(self, predicate: Callable[..., Any], name: str | None = None) -> Self:
         """The elements for which a function is true."""
-        return super().filter(with_texts(predicate), name)
+        return super().filter(asking(predicate), name)
 
     def take_while(
         self, predicate: Callable[..., Any], name: str | None = None
     ) -> Self:
         """The elements before the first one for which a function is not true."""
-        return super().take_while(with_texts(predicate), name)
+        return super().take_while(asking(predicate), name)
+
+    def flat_map(self, map_func: Callable[..., Any], name: str | None = None) -> Self:
+        """The elements of the datasets that a function makes, one after the other."""
+        return super().flat_map(asking(map_func), name)
+
+    def interleave(
+        self,
+        map_func: Callable[..., Any],
+        cycle_length: int | None = None,
+        block_length: int | None = None,
+        num_parallel_calls: int | None = None,
+        deterministic: bool | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """The elements of the datasets that a function makes, by turns."""
+        return super().interleave(
+            asking(map_func),
+            cycle_length,
+            block_length,
+            num_parallel_calls,
+            deterministic,
+            name,
+        )
+
+    def scan(
+        self,
+        initial_state: Any,
+        scan_func: Callable[..., Any],
+        name: str | None = None,
+    ) -> Self:
+        """What a function makes of each element and the state it gave before."""
+        return super().scan(on_host(initial_state), scanning(scan_func), name)
+
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[[Any, Any], Any],
+        window_size: int | None = None,
+        window_size_func: Callable[[Any], Any] | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """The elements of datasets that are made of those with a key in common."""
+        return super().group_by_window(
+            asking(key_func), reduce_func, window_size, window_size_func, name
+        )
+
+    @classmethod
+    def from_generator(
+        cls,
+        generator: Callable[..., Iterable[Any]],
+        output_types: Any = None,
+        output_shapes: Any = None,
+        args: Sequence[Any] | None = None,
+        output_signature: Any = None,
+        name: str | None = None,
+    ) -> Self:
+        """A dataset of what a generator yields, which has to be said beforehand."""
+        if output_types is None and output_signature is None:
+            msg = (
+                "from_generator was not told what the generator yields; give "
+                "output_signature=tf.TensorSpec(shape, dtype), or a nest of them"
+            )
+            raise TypeError(msg)
+        given = None if args is None else tuple(map(on_host, args))
+        return super().from_generator(
+            generator, output_types, output_shapes, given, output_signature, name
+        )
 
     def cardinality(self, name: str | None = None) -> Any:
         """How many elements there are, as an array."""
@@ -88,7 +138,7 @@ class Dataset(datasets.Dataset):
 
     def reduce(self, initial_state: Any, reduce_func: Any, name: Any = None) -> Any:
         """What a function makes of all elements, as arrays."""
-        first = _given(_taken(initial_state))
+        first = _given(on_host(initial_state))
         return super().reduce(first, reduce_func, name)
 
 

@@ -7,6 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from replax._src.core.specs import STRING
+
 __all__ = [
     "as_dtype",
     "bfloat16",
@@ -47,7 +49,7 @@ uint16: DType = np.dtype(np.uint16)
 uint32: DType = np.dtype(np.uint32)
 uint64: DType = np.dtype(np.uint64)
 # Strings of any length, each a Python ``bytes``.
-string: DType = np.dtype(np.object_)
+string: Any = STRING
 
 # What TensorFlow makes of the Python types that name a dtype.
 _PYTHON_TYPES: dict[Any, DType] = {
@@ -68,7 +70,7 @@ def as_dtype(type_value: Any) -> DType:
     True
     """
     if isinstance(type_value, np.dtype):
-        return string if type_value.kind in "SU" else type_value
+        return string if type_value.kind in "SUO" else type_value
     if isinstance(type_value, type) and type_value in _PYTHON_TYPES:
         return _PYTHON_TYPES[type_value]
     if type_value == "string":

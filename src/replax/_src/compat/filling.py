@@ -60,7 +60,7 @@ def fill(dims: Any, value: Any, name: str | None = None) -> Any:
     del name
     value = convert_to_tensor(value)
     if isinstance(value, np.ndarray):
-        return np.broadcast_to(value, shape_of(dims)).copy()
+        return convert_to_tensor(np.broadcast_to(value, shape_of(dims)))
     return jnp.broadcast_to(value, shape_of(dims))
 
 
@@ -118,7 +118,8 @@ def one_hot(
     Array([[1., 0., 0.],
            [0., 0., 1.]], dtype=float32)
     """
-    if dtype is None and (on_value, off_value) == (1, 0):
+    values = (on_value, off_value)
+    if dtype is None and values == (1, 0) and not isinstance(on_value, bool):
         dtype = float32
     on, off = convert_to_tensor(on_value, dtype), convert_to_tensor(off_value, dtype)
     hot = jax.nn.one_hot(
@@ -173,7 +174,7 @@ def shape_of(dims: Any) -> tuple[int, ...]:
 
 def _filled(shape: Any, value: Any, dtype: Any) -> Any:
     if dtype == string:
-        return np.full(shape_of(shape), value, object)
+        return convert_to_tensor(np.full(shape_of(shape), value, object))
     with jax.ensure_compile_time_eval():
         return jnp.full(shape_of(shape), value, dtype)
 

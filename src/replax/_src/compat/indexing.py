@@ -54,7 +54,7 @@ def gather(
             )
             raise InvalidArgumentError(msg)
     if isinstance(array, np.ndarray):
-        return np.take(array, np.asarray(places), axis)
+        return convert_to_tensor(np.take(array, np.asarray(places), axis))
     return jnp.take(array, places, axis, mode="clip")
 
 
@@ -79,7 +79,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         return jnp.argwhere(holds).astype(int64)
     a, b = operands(x, y)
     if isinstance(a, np.ndarray):
-        return np.where(np.asarray(holds), a, b)
+        return convert_to_tensor(np.where(np.asarray(holds), a, b))
     return jnp.where(holds, a, b)
 
 

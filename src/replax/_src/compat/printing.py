@@ -160,12 +160,16 @@ def _array(array: np.ndarray, most: int) -> str:
     length = len(array)
     separator = " " if array.ndim == 1 else "\n" * (array.ndim - 1) + " "
     if most < 0 or length <= 2 * most:
-        rows = [_array(np.asarray(part), most) for part in array]
+        rows = [_part(part, most) for part in array]
     else:
-        first = [_array(np.asarray(part), most) for part in array[:most]]
-        last = [_array(np.asarray(part), most) for part in array[length - most :]]
+        first = [_part(part, most) for part in array[:most]]
+        last = [_part(part, most) for part in array[length - most :]]
         rows = [*first, "...", *last]
     return "[" + separator.join(row.replace("\n", "\n ") for row in rows) + "]"
+
+
+def _part(part: Any, most: int) -> str:
+    return _array(part, most) if isinstance(part, np.ndarray) else _element(part)
 
 
 def _element(value: Any) -> str:

@@ -15,6 +15,8 @@ from replax._src.compat.dtypes import as_dtype, bool_, int64, kind_of
 __all__ = [
     "argmax",
     "argmin",
+    "count_nonzero",
+    "cumprod",
     "cumsum",
     "reduce_all",
     "reduce_any",
@@ -208,6 +210,48 @@ def cumsum(
     sums = jnp.cumsum(turned, axis, dtype=array.dtype)
     sums = sums - turned if exclusive else sums
     return jnp.flip(sums, axis) if reverse else sums
+
+
+def cumprod(
+    x: Any,
+    axis: int = 0,
+    exclusive: bool = False,
+    reverse: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The products of the elements so far; see :func:`cumsum`.
+
+    >>> import replax.compat.v2 as tf
+    >>> tf.math.cumprod([1, 2, 3], exclusive=True)
+    Array([1, 1, 2], dtype=int32)
+    """
+    del name
+    array = _numbers(x, "cumprod")
+    turned = jnp.flip(array, axis) if reverse else array
+    if exclusive:
+        one = jnp.ones_like(jax.lax.slice_in_dim(turned, 0, 1, axis=axis))
+        rest = jax.lax.slice_in_dim(turned, 0, turned.shape[axis] - 1, axis=axis)
+        turned = jnp.concatenate([one, rest], axis)
+    made = jnp.cumprod(turned, axis, dtype=array.dtype)
+    return jnp.flip(made, axis) if reverse else made
+
+
+def count_nonzero(
+    input: Any,
+    axis: Any = None,
+    keepdims: bool | None = None,
+    dtype: Any = int64,
+    name: str | None = None,
+) -> Any:
+    """How many elements are not 0.
+
+    >>> import replax.compat.v2 as tf
+    >>> tf.math.count_nonzero([0, 1, 2])
+    Array(2, dtype=int64)
+    """
+    del name
+    is_there = convert_to_tensor(input) != 0
+    return jnp.sum(is_there, _axes(axis), as_dtype(dtype), keepdims=bool(keepdims))
 
 
 def argmax(

@@ -151,7 +151,7 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """
     del name
     array = convert_to_tensor(input)
-    return _numpy_for(array).broadcast_to(array, shape_of(shape))
+    return convert_to_tensor(_numpy_for(array).broadcast_to(array, shape_of(shape)))
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
@@ -179,7 +179,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str = "stack") -> Any:
     """
     del name
     parts = tensors(_listed(values, "stack"))
-    return _numpy_for(parts[0]).stack(parts, int(axis))
+    return convert_to_tensor(_numpy_for(parts[0]).stack(parts, int(axis)))
 
 
 def concat(values: Sequence[Any], axis: int, name: str = "concat") -> Any:

@@ -1,70 +1,82 @@
-"""Strings as functions of a dataset get them: bytes that compare with ``str``."""
+"""Strings: bytes and arrays of them that can be used like those of TensorFlow."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable
 from typing import Any
 
-import jax
+import jax.numpy as jnp
 import numpy as np
 
-__all__ = ["Text", "with_texts"]
+from replax._src.core.specs import STRING
+
+__all__ = ["Text", "Texts", "texts"]
 
 
 class Text(bytes):
     """One ``tf.string``: bytes that can be compared with a ``str``, and joined to one.
 
-    >>> Text(b"a") + "b" == "ab"
+    >>> bool(Text(b"a") + "b" == "ab")
     True
     """
 
     __slots__ = ()
 
-    def __eq__(self, other: object) -> bool:
-        return bytes.__eq__(self, _bytes(other))
+    def __eq__(self, other: object) -> Any:
+        return _truth(bytes.__eq__(self, _bytes(other)))
 
-    def __ne__(self, other: object) -> bool:
-        return bytes.__ne__(self, _bytes(other))
+    def __ne__(self, other: object) -> Any:
+        return _truth(bytes.__ne__(self, _bytes(other)))
 
     __hash__ = bytes.__hash__
 
     def __add__(self, other: Any) -> Text:
+        if isinstance(other, np.ndarray):
+            return NotImplemented
         return Text(bytes.__add__(self, _bytes(other)))
 
     def __radd__(self, other: Any) -> Text:
         return Text(bytes.__add__(_bytes(other), self))
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        # NumPy reads other kinds of bytes as numbers.
-        return np.array(bytes(self), dtype, copy=copy)
+    def numpy(self) -> bytes:
+        """The value on the host, where it is."""
+        return bytes(self)
+
+
+class Texts(np.ndarray):
+    """Strings: a NumPy array of :class:`Text`, with the method that arrays have."""
+
+    @property
+    def dtype(self) -> Any:
+        """NumPy's ``object``, by TensorFlow's name for it."""
+        return STRING
+
+    def numpy(self) -> Any:
+        """The value on the host: a NumPy array of ``bytes``, or ``bytes``."""
+        each = (bytes(text) for text in self.reshape(-1))
+        return np.fromiter(each, object, self.size).reshape(self.shape)[()]
+
+    def __array_wrap__(
+        self, array: Any, context: Any = None, return_scalar: bool = False
+    ) -> Any:
+        # Comparisons make arrays like others.
+        return array.view(Texts) if array.dtype == object else jnp.asarray(array)
+
+    def __repr__(self) -> str:
+        return repr(self.view(np.ndarray))
+
+
+def texts(value: Any) -> Texts:
+    """Strings, a nest of lists of them or an array, as an array."""
+    found = np.array(value, dtype=object)
+    each = (Text(_bytes(text)) for text in found.reshape(-1))
+    made = np.fromiter(each, object, found.size)
+    return made.reshape(found.shape).view(Texts)
+
+
+def _truth(answer: Any) -> Any:
+    # As of arrays: `~` is `not`.
+    return answer if answer is NotImplemented else np.bool_(answer)
 
 
 def _bytes(value: Any) -> Any:
     return value.encode() if isinstance(value, str) else value
-
-
-def with_texts(function: Any) -> Any:
-    """The function, which is given strings as :class:`Text`."""
-    return _WithTexts(function) if callable(function) else function
-
-
-class _WithTexts:
-    # A class, and no closure: what stands for a function is sent to worker processes.
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self._function = function
-        functools.update_wrapper(self, function)
-
-    def __call__(self, *element: Any) -> Any:
-        return _each(bytes, self._function(*(_each(Text, part) for part in element)))
-
-
-def _each(kind: type[bytes], value: Any) -> Any:
-    """The value with all strings in it of one kind."""
-    if isinstance(value, bytes):
-        return kind(value)
-    if isinstance(value, (tuple, list, dict)):
-        return jax.tree_util.tree_map(
-            lambda leaf: kind(leaf) if isinstance(leaf, bytes) else leaf, value
-        )
-    return value

@@ -10,6 +10,7 @@ __all__ = [
     "AbortedError",
     "DataLossError",
     "DeadlineExceededError",
+    "FailedPreconditionError",
     "InvalidArgumentError",
     "NotFoundError",
     "OutOfRangeError",
@@ -26,6 +27,11 @@ class ReplaxError(Exception):
     >>> issubclass(replax.errors.OutOfRangeError, replax.errors.ReplaxError)
     True
     """
+
+    @property
+    def message(self) -> str:
+        """What came, and what to do."""
+        return str(self.args[0]) if self.args else ""
 
 
 class OutOfRangeError(ReplaxError, IndexError):
@@ -100,6 +106,15 @@ class DeadlineExceededError(ReplaxError, TimeoutError):
 
     >>> import replax
     >>> issubclass(replax.errors.DeadlineExceededError, TimeoutError)
+    True
+    """
+
+
+class FailedPreconditionError(ReplaxError, RuntimeError):
+    """Something that has to come first has not been done.
+
+    >>> import replax
+    >>> issubclass(replax.errors.FailedPreconditionError, RuntimeError)
     True
     """
 

@@ -124,6 +124,17 @@ def placed(array: Any, device: jax.Device) -> jax.Array:
     return jax.device_put(array, device)
 
 
+def free(value: Any) -> Any:
+    """The same value, which can be used together with arrays of any device."""
+    if isinstance(value, ArrayClass) and value.committed and _is_on_one(value):
+        return jax_compat.uncommitted(value)
+    return value
+
+
+def _is_on_one(array: jax.Array) -> bool:
+    return len(array.sharding.device_set) == 1
+
+
 # Compiled, because an operation of `jax.numpy` costs four times what its program does.
 row: Callable[[Any], jax.Array] = jax.jit(lambda part: lax.expand_dims(part, (0,)))
 unrowed: Callable[[Any], jax.Array] = jax.jit(lambda row: lax.squeeze(row, (0,)))

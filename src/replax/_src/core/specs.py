@@ -2,14 +2,46 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from typing import Any, Self
 
 import numpy as np
 
-__all__ = ["TensorShape", "TensorSpec", "TypeSpec"]
+__all__ = ["STRING", "StringType", "TensorShape", "TensorSpec", "TypeSpec"]
 
 Dimension = int | None
+
+
+class StringType:
+    """The dtype of strings of any length: NumPy's ``object``, under a name of its own.
+
+    NumPy takes it wherever it takes a dtype.
+
+    >>> import numpy as np, replax
+    >>> spec = replax.TensorSpec([], object)
+    >>> spec, spec.dtype == np.dtype(object)
+    (TensorSpec(shape=(), dtype=string), True)
+    """
+
+    name = "string"
+    kind = "O"
+    itemsize = np.dtype(object).itemsize
+    dtype = np.dtype(object)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, (StringType, np.dtype)):
+            return other.kind == self.kind
+        return other is object
+
+    def __hash__(self) -> int:
+        return hash(self.dtype)
+
+    def __repr__(self) -> str:
+        return self.name
+
+
+STRING = StringType()
 
 
 class TensorShape(tuple[Dimension, ...]):
@@ -23,15 +55,27 @@ class TensorShape(tuple[Dimension, ...]):
 
     _rank_known: bool
 
-    def __new__(cls, dims: Iterable[Dimension] | None = ()) -> Self:
+    def __new__(cls, dims: Iterable[Dimension] | int | None = ()) -> Self:
         if isinstance(dims, cls):
             return dims
         known = dims is not None
-        shape = super().__new__(
-            cls, [None if d is None else int(d) for d in dims or ()]
-        )
+        listed = [dims] if isinstance(dims, int) else dims or ()
+        lengths = [None if d is None else int(d) for d in listed]
+        if any(length is not None and length < 0 for length in lengths):
+            msg = f"a shape of {lengths}: lengths are 0 or more; None leaves one open"
+            raise ValueError(msg)
+        shape = super().__new__(cls, lengths)
         shape._rank_known = known
         return shape
+
+    def __getitem__(self, key: Any) -> Any:
+        found = super().__getitem__(key)
+        if not isinstance(key, slice):
+            return found
+        return TensorShape(found if self._rank_known else None)
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, TensorShape) and other._rank_known != self._rank_known:
@@ -58,6 +102,38 @@ class TensorShape(tuple[Dimension, ...]):
             raise ValueError(msg)
         return list(self)
 
+    @property
+    def ndims(self) -> int | None:
+        """The same as ``rank``."""
+        return self.rank
+
+    def num_elements(self) -> int | None:
+        """How many elements an array of this shape has; None if that is open."""
+        lengths = [length for length in self if length is not None]
+        return math.prod(lengths) if self.is_fully_defined() else None
+
+    def concatenate(self, other: Iterable[Dimension] | int | None) -> TensorShape:
+        """These dimensions, and then those of another shape."""
+        behind = TensorShape(other)
+        if not (self._rank_known and behind._rank_known):
+            return TensorShape(None)
+        return TensorShape([*self, *behind])
+
+    def merge_with(self, other: Iterable[Dimension] | int | None) -> TensorShape:
+        """What both shapes say together.
+
+        Raises:
+          ValueError: They contradict each other.
+        """
+        theirs = TensorShape(other)
+        if not (self._rank_known and theirs._rank_known):
+            return theirs if theirs._rank_known else self
+        if not self.is_compatible_with(theirs):
+            msg = f"{self!r} and {theirs!r} are not shapes of one array"
+            raise ValueError(msg)
+        pairs = zip(self, theirs, strict=True)
+        return TensorShape([b if a is None else a for a, b in pairs])
+
     def is_fully_defined(self) -> bool:
         """Whether every dimension is known."""
         return self._rank_known and None not in self
@@ -72,6 +148,9 @@ class TensorShape(tuple[Dimension, ...]):
 
     def __repr__(self) -> str:
         return f"TensorShape({list(self) if self._rank_known else None})"
+
+    def __str__(self) -> str:
+        return str(tuple(self)) if self._rank_known else "<unknown>"
 
 
 class TypeSpec:
@@ -103,13 +182,29 @@ class TensorSpec(TypeSpec):
 
     def __init__(
         self,
-        shape: Iterable[Dimension] | None,
+        shape: Iterable[Dimension] | int | None,
         dtype: Any = np.float32,
         name: str | None = None,
     ) -> None:
         self.shape = TensorShape(shape)
-        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        found: np.dtype[Any] = np.dtype(dtype)
+        self.dtype: Any = STRING if found.kind == "O" else found
         self.name = name
+
+    @classmethod
+    def from_tensor(cls, tensor: Any, name: str | None = None) -> Self:
+        """The spec of an array.
+
+        >>> import numpy as np, replax
+        >>> replax.TensorSpec.from_tensor(np.zeros([2, 3]))
+        TensorSpec(shape=(2, 3), dtype=float64)
+        """
+        return cls(tensor.shape, tensor.dtype, name)
+
+    @classmethod
+    def from_spec(cls, spec: TensorSpec, name: str | None = None) -> Self:
+        """The same as another spec, under another name."""
+        return cls(spec.shape, spec.dtype, spec.name if name is None else name)
 
     def is_compatible_with(self, value: Any) -> bool:
         """Whether an array (or another spec) fits this spec."""

@@ -11,17 +11,21 @@ from replax._src.dataset.options import SHARD_HINT
 from replax._src.dataset.planned import (
     Planned,
     plan_of,
+    require_alike,
     require_count,
+    require_whole,
 )
 from replax._src.dataset.shuffling import Chance
 from replax._src.dataset.storage import FileStore, MemoryStore
 from replax._src.dataset.structure import as_leaf
+from replax._src.dataset.transformations.assert_cardinality import AssertCardinality
 from replax._src.dataset.transformations.cache import Cache
 from replax._src.dataset.transformations.concatenate import Concatenate
 from replax._src.dataset.transformations.prefetch import Prefetch
 from replax._src.dataset.transformations.repeat import Repeat
 from replax._src.dataset.transformations.select import Shard, Skip, Take
 from replax._src.dataset.transformations.shuffle import Shuffle
+from replax._src.dataset.transformations.unique import Unique
 from replax._src.dataset.writing import written
 
 __all__ = ["Arranging"]
@@ -76,20 +80,20 @@ class Arranging(Planned):
         return require_count("buffer_size", buffer_size, 1)
 
     def repeat(self, count: int | None = None, name: str | None = None) -> Self:
-        """The elements several times over; without end if ``count`` is None or -1.
+        """The elements several times over; without end if ``count`` is None or below 0.
 
         >>> from replax.data import Dataset
         >>> [int(x) for x in Dataset.range(2).repeat(2)]
         [0, 1, 0, 1]
         """
         del name
-        rounds = None if count is None else require_count("count", count, -1)
+        rounds = -1 if count is None else require_whole("count", count)
         return self._then(
-            Repeat(child=self._plan, count=None if rounds == -1 else rounds)
+            Repeat(child=self._plan, count=None if rounds < 0 else rounds)
         )
 
     def take(self, count: int, name: str | None = None) -> Self:
-        """The first elements; all of them if ``count`` is -1.
+        """The first elements; all of them if ``count`` is below 0.
 
         >>> from replax.data import Dataset
         >>> [int(x) for x in Dataset.range(5).take(2)]
@@ -97,11 +101,11 @@ class Arranging(Planned):
         """
         del name
         return self._then(
-            Take(child=self._plan, count=require_count("count", count, -1))
+            Take(child=self._plan, count=max(require_whole("count", count), -1))
         )
 
     def skip(self, count: int, name: str | None = None) -> Self:
-        """All elements but the first; none of them if ``count`` is -1.
+        """All elements but the first; none of them if ``count`` is below 0.
 
         >>> from replax.data import Dataset
         >>> [int(x) for x in Dataset.range(5).skip(3)]
@@ -109,7 +113,7 @@ class Arranging(Planned):
         """
         del name
         return self._then(
-            Skip(child=self._plan, count=require_count("count", count, -1))
+            Skip(child=self._plan, count=max(require_whole("count", count), -1))
         )
 
     def shard(self, num_shards: int, index: int, name: str | None = None) -> Self:
@@ -118,7 +122,7 @@ class Arranging(Planned):
         Args:
           num_shards: How many shards there are. ``SHARD_HINT``, here and as the index,
             leaves both to a strategy that shares the dataset under the policy HINT;
-            elsewhere such a step leaves nothing out.
+            elsewhere such a dataset cannot be read.
           index: Which shard.
           name: Accepted for TensorFlow's programs.
 
@@ -139,6 +143,30 @@ class Arranging(Planned):
             raise InvalidArgumentError(msg)
         return self._then(Shard(child=self._plan, shards=shards, shard=shard))
 
+    def unique(self, name: str | None = None) -> Self:
+        """The elements, whole numbers or strings, each of them once.
+
+        >>> from replax.data import Dataset
+        >>> [int(x) for x in Dataset.from_tensor_slices([1, 2, 1]).unique()]
+        [1, 2]
+        """
+        del name
+        return self._then(Unique(child=self._plan))
+
+    def assert_cardinality(self, expected_cardinality: int) -> Self:
+        """The same elements, which are as many as is said; else an error.
+
+        It tells ``cardinality()`` and ``len()`` what they cannot know, as behind a
+        ``filter``.
+
+        >>> from replax.data import Dataset
+        >>> evens = Dataset.range(6).filter(lambda x: x % 2 == 0)
+        >>> len(evens.assert_cardinality(3))
+        3
+        """
+        expected = require_count("expected_cardinality", expected_cardinality, 0)
+        return self._then(AssertCardinality(child=self._plan, expected=expected))
+
     def concatenate(self, dataset: Any, name: str | None = None) -> Self:
         """The elements of this dataset, and then those of another.
 
@@ -148,6 +176,7 @@ class Arranging(Planned):
         """
         del name
         second = plan_of(dataset, "concatenate")
+        require_alike("concatenate", [self._plan, second])
         return self._then(Concatenate(first=self._plan, second=second))
 
     def cache(self, filename: Any = "", name: str | None = None) -> Self:

@@ -6,16 +6,21 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import jax
+import numpy as np
 
+from replax._src.dataset.node import Node
 from replax._src.dataset.planned import (
     Planned,
+    plan_of,
     require_count,
     require_function,
     require_whole,
 )
+from replax._src.dataset.shuffling import Chance
 from replax._src.dataset.structure import TreeDef, as_leaf
 from replax._src.dataset.transformations.batch import Batch
 from replax._src.dataset.transformations.bucket import Bucket
+from replax._src.dataset.transformations.group_by_window import GroupByWindow
 from replax._src.dataset.transformations.padded_batch import PaddedBatch, Padding
 from replax._src.dataset.transformations.unbatch import Unbatch
 from replax._src.dataset.transformations.window import Window
@@ -183,6 +188,65 @@ class Batching(Planned):
             )
         )
 
+    def group_by_window(
+        self,
+        key_func: Callable[..., Any],
+        reduce_func: Callable[[Any, Any], Any],
+        window_size: int | None = None,
+        window_size_func: Callable[[Any], Any] | None = None,
+        name: str | None = None,
+    ) -> Self:
+        """The elements of datasets that are made of those with a key in common.
+
+        Args:
+          key_func: Gives the key of an element, a whole number.
+          reduce_func: Takes a key and a dataset of elements that have it, and gives a
+            dataset.
+          window_size: How many elements such a dataset has; at the end, fewer.
+          window_size_func: Gives for a key how many elements.
+          name: Accepted for TensorFlow's programs.
+
+        >>> from replax.data import Dataset
+        >>> pairs = Dataset.range(5).group_by_window(
+        ...     key_func=lambda x: x % 2,
+        ...     reduce_func=lambda key, window: window.batch(2),
+        ...     window_size=2,
+        ... )
+        >>> [x.tolist() for x in pairs]
+        [[0, 2], [1, 3], [4]]
+        """
+        del name
+        if (window_size is None) == (window_size_func is None):
+            msg = (
+                f"group_by_window got window_size={window_size!r} and "
+                f"window_size_func={window_size_func!r}; give one of the two"
+            )
+            raise ValueError(msg)
+        what = "group_by_window"
+        reduce = require_function(what, reduce_func)
+        size = require_count(
+            "window_size", 1 if window_size is None else window_size, 1
+        )
+
+        def size_of(key: int) -> int:
+            if window_size_func is None:
+                return size
+            return require_count("window_size_func", window_size_func(np.int64(key)), 1)
+
+        def make(key: int, window: Node) -> Node:
+            made = reduce(np.int64(key), self.made(window))
+            return plan_of(made, f"the reduce_func of {what}")
+
+        return self._then(
+            GroupByWindow(
+                child=self._plan,
+                key_of=require_function(what, key_func),
+                size_of=size_of,
+                make=make,
+                chance=Chance(None),
+            )
+        )
+
     def window(
         self,
         size: int,
@@ -228,7 +292,7 @@ def _shapes(shapes: Any, treedef: TreeDef) -> list[tuple[int | None, ...] | None
             f"padded_shapes is {shapes!r}; give a shape for each of the "
             f"{treedef.num_leaves} arrays of an element, in the same nest"
         )
-        raise ValueError(msg)
+        raise TypeError(msg)
     return [
         None
         if shape is None

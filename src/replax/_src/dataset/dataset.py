@@ -6,6 +6,7 @@ import copy
 import functools
 from typing import Any, Self
 
+from replax._src.core.errors import InvalidArgumentError
 from replax._src.dataset.arranging import Arranging
 from replax._src.dataset.batching import Batching
 from replax._src.dataset.foreign.to_grain import as_grain
@@ -69,7 +70,7 @@ class Dataset(Opening, Transforming, Batching, Arranging):
                 f"get_single_element of {written(self._plan)}, which has {how_many}; "
                 f"bring them together with batch, or take(1)"
             )
-            raise ValueError(msg)
+            raise InvalidArgumentError(msg)
         return elements[0]
 
     @property

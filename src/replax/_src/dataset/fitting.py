@@ -31,9 +31,8 @@ def fitted(
       argument: and where the signature was said.
 
     Raises:
-      TypeError: It has another structure.
-      InvalidArgumentError: An array has another shape, or a dtype that cannot be
-        converted without a loss.
+      InvalidArgumentError: It has another structure, or an array has another shape, or
+        a dtype that cannot be converted without a loss.
     """
     try:
         leaves = signature.treedef.flatten_up_to(element)
@@ -42,7 +41,7 @@ def fitted(
             f"element {number} of {source} is {element!r}, and its {argument} says "
             f"{signature.tree()}; yield what the signature says, or change it"
         )
-        raise TypeError(msg) from None
+        raise InvalidArgumentError(msg) from None
     made: list[Any] = []
     for position, value in enumerate(leaves):
         spec: TensorSpec = signature.leaves[position]

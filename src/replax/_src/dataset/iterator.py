@@ -162,9 +162,9 @@ class DatasetIterator:
     def get_next_as_optional(self) -> Optional:
         """The next element, or the fact that there is none."""
         try:
-            return Optional.from_value(next(self))
+            return Optional(next(self), lambda: self.element_spec)
         except StopIteration:
-            return Optional.empty()
+            return Optional.empty(lambda: self.element_spec)
 
     @property
     def element_spec(self) -> Any:

@@ -9,10 +9,11 @@ from typing import Any, Self
 import jax
 import numpy as np
 
+from replax._src.core.errors import InvalidArgumentError, NotFoundError
 from replax._src.core.specs import TensorSpec
 from replax._src.dataset.node import Node
 from replax._src.dataset.options import Options
-from replax._src.dataset.planned import Planned, plan_of, require_whole
+from replax._src.dataset.planned import Planned, plan_of, require_alike, require_whole
 from replax._src.dataset.shuffling import Chance
 from replax._src.dataset.sources.generator import Generated
 from replax._src.dataset.sources.names import file_names
@@ -77,14 +78,42 @@ class Opening(Planned):
         del name
         if not 1 <= len(args) <= 3:
             msg = f"range takes a stop, or a start, a stop and a step; it got {args}"
-            raise TypeError(msg)
-        numbers = builtins.range(*(require_whole("range", arg) for arg in args))
+            raise ValueError(msg)
+        whole = [require_whole("range", arg) for arg in args]
+        if whole[2:] == [0]:
+            msg = f"range got {args}, and with a step of 0 nothing moves; give another"
+            raise InvalidArgumentError(msg)
+        numbers = builtins.range(*whole)
         return cls(
             Numbers(
                 start=numbers.start,
                 stop=numbers.stop,
                 step=numbers.step,
                 dtype=np.dtype(output_type),
+            )
+        )
+
+    @classmethod
+    def counter(
+        cls,
+        start: int = 0,
+        step: int = 1,
+        dtype: Any = np.int64,
+        name: str | None = None,
+    ) -> Self:
+        """An endless dataset of numbers: ``start``, ``start + step``, and so on.
+
+        >>> import replax
+        >>> [int(x) for x in replax.data.Dataset.counter(10, 5).take(3)]
+        [10, 15, 20]
+        """
+        del name
+        return cls(
+            Numbers(
+                start=require_whole("counter", start),
+                stop=None,
+                step=require_whole("counter", step),
+                dtype=np.dtype(dtype),
             )
         )
 
@@ -157,7 +186,7 @@ class Opening(Planned):
           name: Accepted for TensorFlow's programs.
 
         Raises:
-          NotFoundError: No file matches.
+          InvalidArgumentError: No file matches.
 
         >>> import pathlib, tempfile, replax
         >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -167,7 +196,10 @@ class Opening(Planned):
         [True]
         """
         del name
-        names = file_names(file_pattern)
+        try:
+            names = np.sort(file_names(file_pattern))
+        except NotFoundError as error:
+            raise InvalidArgumentError(str(error)) from None
         plan: Node = Slices.of(names)
         if shuffle is None or shuffle:
             plan = Shuffle(
@@ -312,7 +344,7 @@ def _bound(
 ) -> Callable[[], Iterable[Any]]:
     if not args:
         return generator
-    arguments = [np.asarray(arg)[()] for arg in args]
+    arguments = [arg if isinstance(arg, bytes) else np.asarray(arg)[()] for arg in args]
 
     def bound() -> Iterable[Any]:
         return generator(*arguments)
@@ -354,7 +386,9 @@ def _parts(datasets: Sequence[Any], what: str) -> tuple[Node, ...]:
     if not datasets:
         msg = f"{what} got no datasets; give at least one"
         raise ValueError(msg)
-    return tuple(plan_of(dataset, what) for dataset in datasets)
+    plans = tuple(plan_of(dataset, what) for dataset in datasets)
+    require_alike(what, plans)
+    return plans
 
 
 def _common_options(datasets: Iterable[Planned]) -> Options:

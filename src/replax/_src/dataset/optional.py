@@ -42,7 +42,7 @@ class Optional(Opaque):
     @property
     def element_spec(self) -> Any:
         """What the value looks like, if it is known."""
-        return self._spec
+        return self._spec() if callable(self._spec) else self._spec
 
     def has_value(self) -> bool:
         """Whether there is a value."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import dataclasses
 import enum
+import functools
+import typing
 from typing import Any
 
 __all__ = [
@@ -37,6 +39,17 @@ class AutoShardPolicy(enum.IntEnum):
     HINT = 3
 
 
+@functools.cache
+def _types(options: type) -> dict[str, Any]:
+    return typing.get_type_hints(options)
+
+
+def _written(wanted: Any) -> str:
+    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
+        return " or ".join(f"{wanted.__name__}.{member.name}" for member in wanted)
+    return getattr(wanted, "__name__", str(wanted))
+
+
 class _Checked:
     """Options that refuse names they do not have: a misspelt option has no effect."""
 
@@ -48,6 +61,10 @@ class _Checked:
                 f"{', '.join(sorted(known))}"
             )
             raise AttributeError(msg)
+        wanted = _types(type(self))[name]
+        if not isinstance(value, wanted):
+            msg = f"{name} is {value!r}; it has to be of type {_written(wanted)}"
+            raise TypeError(msg)
         self._check(name, value)
         object.__setattr__(self, name, value)
 
@@ -66,12 +83,6 @@ class DistributeOptions(_Checked):
 
     auto_shard_policy: AutoShardPolicy = AutoShardPolicy.AUTO
     num_devices: int | None = None
-
-    def _check(self, name: str, value: Any) -> None:
-        if name == "auto_shard_policy" and not isinstance(value, AutoShardPolicy):
-            choices = ", ".join(f"AutoShardPolicy.{p.name}" for p in AutoShardPolicy)
-            msg = f"auto_shard_policy is {value!r}; it has to be one of {choices}"
-            raise TypeError(msg)
 
 
 @dataclasses.dataclass
@@ -95,7 +106,7 @@ class AutotuneOptions(_Checked):
     >>> replax.data.Options().autotune.enabled = False
     """
 
-    enabled: bool = True
+    enabled: bool | None = None
     cpu_budget: int | None = None
     ram_budget: int | None = None
 
@@ -154,6 +165,8 @@ class Options(_Checked):
     deterministic: bool | None = None
     experimental_deterministic: bool | None = None
     experimental_slack: bool | None = None
+    experimental_symbolic_checkpoint: bool | None = None
+    experimental_warm_start: bool | None = None
     worker_processes: int = 0
 
     def _check(self, name: str, value: Any) -> None:

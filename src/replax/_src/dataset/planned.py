@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
+from replax._src.core.errors import InvalidArgumentError
 from replax._src.dataset.node import Node
 from replax._src.dataset.options import Options
-from replax._src.dataset.structure import Opaque
+from replax._src.dataset.structure import ElementSpec, Opaque
 
 __all__ = [
     "Dialect",
     "Planned",
     "plan_of",
+    "require_alike",
     "require_count",
     "require_function",
     "require_whole",
@@ -27,10 +29,12 @@ class Dialect:
     Attributes:
       taken: Makes arrays of values that users give as elements.
       given: Makes of an element what users are given; None to give it as it is.
+      text: Makes of strings in elements that replicas share what users are given.
     """
 
     taken: Callable[[Any], Any] = lambda value: value
     given: Callable[[Any], Any] | None = None
+    text: Callable[[Any], Any] | None = None
 
 
 class Planned(Opaque):
@@ -81,12 +85,34 @@ def plan_of(value: Any, what: str) -> Node:
     raise TypeError(msg)
 
 
+def require_alike(what: str, plans: Sequence[Node]) -> None:
+    """Refuses datasets whose elements have not the same structure and dtypes.
+
+    Behind functions of users it is seen when elements are read.
+    """
+    known = [plan for plan in plans if plan.pure]
+    for plan in known[1:]:
+        one, other = known[0].spec(), plan.spec()
+        if one.treedef != other.treedef or _kinds(one) != _kinds(other):
+            msg = (
+                f"{what} got datasets of {one.tree()} and of {other.tree()}; map them "
+                f"to one structure and to the same dtypes first"
+            )
+            raise TypeError(msg)
+
+
+def _kinds(spec: ElementSpec) -> list[Any]:
+    # Strings of NumPy have their length in their dtype.
+    dtypes = [getattr(leaf, "dtype", None) for leaf in spec.leaves]
+    return [d.kind if d is not None and d.kind in "US" else d for d in dtypes]
+
+
 def require_count(name: str, value: Any, least: int) -> int:
     """``value`` as a whole number of at least ``least``."""
     number = value if type(value) is int else _whole(value)
     if number is None or number < least:
         msg = f"{name} is {value!r}; give a whole number, {least} or more"
-        raise (TypeError if number is None else ValueError)(msg)
+        raise (TypeError if number is None else InvalidArgumentError)(msg)
     return number
 
 

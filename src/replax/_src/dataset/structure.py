@@ -60,7 +60,7 @@ def as_leaf(value: Any) -> Any:
       TypeError: It is none of these and cannot be made one.
     """
     kind = type(value)
-    if kind is np.ndarray or kind is bytes or isinstance(value, np.generic):
+    if kind is np.ndarray or isinstance(value, (bytes, np.generic)):
         return value
     if kind in _NUMBERS:
         return np.asarray(value)[()]

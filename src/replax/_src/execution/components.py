@@ -31,9 +31,9 @@ class Components:
             (args, kwargs), is_leaf=is_handle
         )
         for position, leaf in enumerate(self._leaves):
-            if _is_split(leaf) and len(leaf.values) != count:
+            if _is_split(leaf) and len(leaf.placed) != count:
                 msg = (
-                    f"argument {self._spelled(position)} has {len(leaf.values)} "
+                    f"argument {self._spelled(position)} has {len(leaf.placed)} "
                     f"components, but the strategy has {count} replicas here; make "
                     f"per-replica values with the strategy that runs them"
                 )
@@ -48,7 +48,7 @@ class Components:
         """
         mine: list[Any] = []
         for position, leaf in enumerate(self._leaves):
-            part = leaf.values[index] if _is_split(leaf) else leaf
+            part = leaf.placed[index] if _is_split(leaf) else leaf
             if isinstance(part, ArrayClass):
                 part = place(part)
             elif isinstance(part, np.ndarray) and host.is_array(part):

@@ -131,6 +131,14 @@ def _fit(spec: Any, arg: Any, what: str) -> Any:
 def _fit_leaf(spec: Any, leaf: Any, what: str) -> Any:
     if isinstance(leaf, Variable) or not hasattr(spec, "is_compatible_with"):
         return leaf
+    if isinstance(leaf, PerReplica) == isinstance(spec, TensorSpec):
+        has = "one value for each replica" if isinstance(leaf, PerReplica) else "one"
+        msg = (
+            f"{what} is {has}, which does not fit its input_signature {spec}; take the "
+            f"element_spec of the distributed dataset for what comes from it, and a "
+            f"TensorSpec for single arrays"
+        )
+        raise TypeError(msg)
     if isinstance(leaf, PerReplica):
         values = leaf.values
     else:
@@ -140,7 +148,7 @@ def _fit_leaf(spec: Any, leaf: Any, what: str) -> Any:
             )
         values = (leaf,)
     for value in values:
-        if not host.is_array(value) or not spec.is_compatible_with(value):
+        if not _fits(spec, value):
             found = (
                 f"{np.dtype(value.dtype).name}{list(value.shape)}"
                 if host.is_array(value)
@@ -149,3 +157,11 @@ def _fit_leaf(spec: Any, leaf: Any, what: str) -> Any:
             msg = f"{what} is {found}, which does not fit its input_signature {spec}"
             raise TypeError(msg)
     return leaf
+
+
+def _fits(spec: Any, value: Any) -> bool:
+    if isinstance(value, (str, bytes)):
+        value = np.array(value, object)
+    if not host.is_array(value) and not isinstance(value, np.ndarray):
+        return False
+    return spec.is_compatible_with(value)

@@ -103,7 +103,9 @@ def share(plan: Node, policy: AutoShardPolicy, worker: Worker) -> Share:
     """
     chosen, reason = _chosen(plan, policy)
     if worker.workers == 1:
-        return Share(plan, policy, plan, chosen, reason)
+        is_hinted = chosen is AutoShardPolicy.HINT
+        own = _hinted(plan, worker) if is_hinted else plan
+        return Share(plan, policy, own, chosen, reason)
     if chosen is AutoShardPolicy.DATA:
         cut = Cut(worker.replicas, worker.first_replica, worker.local_replicas)
         own = _own_rows(plan, cut)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from replax._src.cluster.beacon import INPUT
@@ -44,15 +44,20 @@ class DistributedDataset:
     """
 
     def __init__(
-        self, supply: Supply, place: scope.Place, options: InputOptions
+        self,
+        supply: Supply,
+        place: scope.Place,
+        options: InputOptions,
+        text: Callable[[Any], Any] | None = None,
     ) -> None:
         self._supply = supply
         self._place = place
         self._options = options
+        self._text = text  # makes of strings what users are given
 
     def __iter__(self) -> DistributedIterator:
         _require_host("iterates over a distributed dataset", self._place)
-        return DistributedIterator(self._supply, self._place, self._options)
+        return DistributedIterator(self._supply, self._place, self._options, self._text)
 
     @property
     def supply(self) -> Supply:
@@ -112,8 +117,13 @@ class DistributedIterator:
     """
 
     def __init__(
-        self, supply: Supply, place: scope.Place, options: InputOptions
+        self,
+        supply: Supply,
+        place: scope.Place,
+        options: InputOptions,
+        text: Callable[[Any], Any] | None = None,
     ) -> None:
+        self._text = text
         self._place = place
         self._options = options
         self._supply = supply
@@ -132,7 +142,7 @@ class DistributedIterator:
         round_ = self._round = self._supply.begin()
         steps = self._supply.steps(self._cursors, self._begun, round_)
         fetch = bool(self._options.experimental_fetch_to_device)
-        feed = Feed(steps, self._place.topology, fetch=fetch)
+        feed = Feed(steps, self._place.topology, fetch=fetch, text=self._text)
         shelf = Shelf(feed, self._steps_ahead, bytes_limit=AHEAD_BYTES)
         self._finalizer.detach()
         self._finalizer = weakref.finalize(self, _stop, shelf, round_)
@@ -174,12 +184,16 @@ class DistributedIterator:
         asked = self._options.experimental_per_replica_buffer_size
         return max(asked, self._place.topology.num_replicas if asked == 1 else 1)
 
-    def get_next(self) -> Any:
+    def get_next(self, name: str | None = None) -> Any:
         """What the replicas get next.
+
+        Args:
+          name: Accepted for TensorFlow's programs.
 
         Raises:
           OutOfRangeError: No replica gets anything any more.
         """
+        del name
         try:
             return next(self)
         except StopIteration:
@@ -192,9 +206,9 @@ class DistributedIterator:
     def get_next_as_optional(self) -> Optional:
         """What the replicas get next, or the fact that there is nothing."""
         try:
-            return Optional.from_value(next(self))
+            return Optional(next(self), lambda: self.element_spec)
         except StopIteration:
-            return Optional.empty()
+            return Optional.empty(lambda: self.element_spec)
 
     @property
     def element_spec(self) -> Any:

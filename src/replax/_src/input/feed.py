@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -36,12 +36,21 @@ class Feed:
       steps: The steps.
       topology: The replicas.
       fetch: Whether to put values on devices; else they stay on the host.
+      text: Makes of strings what users are given.
     """
 
-    def __init__(self, steps: Steps, topology: Topology, *, fetch: bool) -> None:
+    def __init__(
+        self,
+        steps: Steps,
+        topology: Topology,
+        *,
+        fetch: bool,
+        text: Callable[[Any], Any] | None = None,
+    ) -> None:
         self._steps = steps
         self._topology = topology
         self._fetch = fetch
+        self._text = text
 
     def take(self, count: int) -> FedStep | None:
         """The next step; None at the end."""
@@ -67,7 +76,7 @@ class Feed:
             if self._topology.is_single:
                 value = leaf[0] if isinstance(leaf, list) else leaf.array
                 if not self._fetch or not _is_numeric(value):
-                    values[position] = value
+                    (values[position],) = self._on_host([value])
                     continue
                 array, shape = np.asarray(value), None
             elif isinstance(leaf, Rows) and self._fetch and _is_numeric(leaf.array):
@@ -103,7 +112,7 @@ class Feed:
         ):
             assert isinstance(leaf, list)
             if not self._fetch or not all(map(_is_numeric, leaf)):
-                values[position] = PerReplica.on(leaf, topology)
+                values[position] = PerReplica.on(self._on_host(leaf), topology)
                 continue
             longest = tuple(max(sizes) for sizes in zip(*everyone, strict=True))
             rows: dict[int, np.ndarray] = {}
@@ -120,6 +129,11 @@ class Feed:
             values[position] = PerReplica.of_stack(whole, differ, topology)
         return FedStep(step.treedef.unflatten(values), nbytes)
 
+    def _on_host(self, parts: list[Any]) -> list[Any]:
+        if self._text is None:
+            return parts
+        return [part if _is_numeric(part) else self._text(part) for part in parts]
+
     @property
     def _sharding(self) -> Any:
         topology = self._topology
@@ -127,7 +141,7 @@ class Feed:
 
     def _placed(self, parts: list[Any], step: HostStep, position: int) -> PerReplica:
         """A per-replica value of parts that are no rows of one array."""
-        value = PerReplica.on(parts, self._topology)
+        value = PerReplica.on(self._on_host(parts), self._topology)
         if not self._fetch or value.on_host:
             return value
         stacked, shapes = value.stack(self._topology, _named(step, position))

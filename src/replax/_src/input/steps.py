@@ -298,7 +298,7 @@ def _cut(block: Block, replicas: int, number: int) -> list[Rows]:
                 f"{replicas} replicas; call batch(n) on the dataset, with n rows for "
                 f"all replicas together"
             )
-            raise ValueError(msg)
+            raise IndexError(msg)
         leaves.append(Rows(leaf, part_length(len(leaf), replicas), replicas))
     return leaves
 

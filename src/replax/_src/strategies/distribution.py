@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 from replax._src.cluster import agreement
-from replax._src.core.errors import UnimplementedError
 from replax._src.dataset.node import Node
 from replax._src.dataset.options import AutoShardPolicy
 from replax._src.dataset.planned import Planned
@@ -43,7 +42,7 @@ def distribute_dataset(
             "over the replicas; for a dataset of each replica's own use "
             "distribute_datasets_from_function"
         )
-        raise UnimplementedError(msg)
+        raise NotImplementedError(msg)
     what = "experimental_distribute_dataset"
     planned = _taken(dataset, what)
     worker, replicas = _worker(place.topology)
@@ -54,7 +53,7 @@ def distribute_dataset(
         warn_of_fallback(shared)
     peers = _peers(place.topology)
     supply = Supply.of_share(shared, worker, replicas, peers)
-    return DistributedDataset(supply, place, options)
+    return DistributedDataset(supply, place, options, planned.dialect.text)
 
 
 def distribute_from_function(
@@ -71,14 +70,9 @@ def distribute_from_function(
             f"experimental_distribute_dataset"
         )
         raise TypeError(msg)
+    _check_placement(options)
     worker, replicas = _worker(place.topology)
     if options.experimental_replication_mode is _PER_REPLICA:
-        if options.experimental_fetch_to_device:
-            msg = (
-                "PER_REPLICA input stays on the host; give "
-                "InputOptions(experimental_fetch_to_device=False, ...) with it"
-            )
-            raise ValueError(msg)
         contexts = [
             InputContext(worker.replicas, replica, worker.replicas)
             for replica in place.topology.local_replicas
@@ -86,9 +80,10 @@ def distribute_from_function(
     else:
         contexts = [InputContext(worker.workers, worker.index, worker.replicas)]
     what = "the function of distribute_datasets_from_function"
-    plans = [_plan(_taken(dataset_fn(context), what)) for context in contexts]
+    made = [_taken(dataset_fn(context), what) for context in contexts]
+    plans = [_plan(dataset) for dataset in made]
     supply = Supply.of_function(plans, worker, replicas, _peers(place.topology))
-    return DistributedDataset(supply, place, options)
+    return DistributedDataset(supply, place, options, made[0].dialect.text)
 
 
 def explain(dataset: Any, place: scope.Place) -> Explanation:
@@ -158,13 +153,22 @@ def _checked(options: InputOptions | None) -> InputOptions:
     if not isinstance(options, InputOptions):
         msg = f"options is {options!r}; give a replax.distribute.InputOptions, or None"
         raise TypeError(msg)
-    if (
-        options.experimental_place_dataset_on_device
-        and options.experimental_replication_mode is not _PER_REPLICA
-    ):
+    return options
+
+
+def _check_placement(options: InputOptions) -> None:
+    """Refuses what TensorFlow refuses: datasets stay on the host all the same."""
+    if not options.experimental_place_dataset_on_device:
+        return
+    if options.experimental_replication_mode is not _PER_REPLICA:
         msg = (
             "experimental_place_dataset_on_device goes with "
             "experimental_replication_mode=InputReplicationMode.PER_REPLICA only"
         )
         raise ValueError(msg)
-    return options
+    if options.experimental_fetch_to_device:
+        msg = (
+            "with experimental_place_dataset_on_device nothing has to be fetched to "
+            "devices; give InputOptions(experimental_fetch_to_device=False, ...) too"
+        )
+        raise ValueError(msg)

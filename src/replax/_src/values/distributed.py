@@ -67,8 +67,16 @@ class DistributedValues(Handle):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The components of this process's replicas."""
+        """The components of this process's replicas.
+
+        Each is on its replica's device, and can be computed with together with others.
+        """
         raise NotImplementedError
+
+    @property
+    def placed(self) -> tuple[Any, ...]:
+        """The components, bound to their replicas' devices."""
+        return self.values
 
     def __reduce__(self) -> Any:
         return type(self), (self.values,)
@@ -109,10 +117,19 @@ class PerReplica(DistributedValues):
     }
     """
 
-    __slots__ = ("_shapes", "_spread", "_stacked", "_topology", "_values", "on_host")
+    __slots__ = (
+        "_free",
+        "_shapes",
+        "_spread",
+        "_stacked",
+        "_topology",
+        "_values",
+        "on_host",
+    )
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._values: tuple[Any, ...] | None = tuple(values)
+        self._free: tuple[Any, ...] | None = None
         self.on_host = not all(
             host.is_array(v) or host.is_number(v) for v in self._values
         )
@@ -135,6 +152,7 @@ class PerReplica(DistributedValues):
         """The parts of a stacked array; ``shapes`` says their sizes if they differ."""
         self = cls.__new__(cls)
         self._values = None
+        self._free = None
         self.on_host = False
         self._stacked = stacked
         self._shapes = shapes
@@ -161,7 +179,17 @@ class PerReplica(DistributedValues):
 
     @property
     def values(self) -> tuple[Any, ...]:
-        """The components of this process's replicas."""
+        """The components of this process's replicas.
+
+        Each is on its replica's device, and can be computed with together with others.
+        """
+        if self._free is None:
+            self._free = tuple(map(host.free, self.placed))
+        return self._free
+
+    @property
+    def placed(self) -> tuple[Any, ...]:
+        """The components, bound to their replicas' devices."""
         if self._values is None:
             self._values = self._parts()
         return self._values
@@ -237,7 +265,7 @@ class PerReplica(DistributedValues):
             self._topology is not topology and self._topology != topology
         ):
             self._check_count(topology, what)
-            stacked, shapes = _stack(self.values, topology, what)
+            stacked, shapes = _stack(self.placed, topology, what)
             self._stacked, self._topology = stacked, topology
             self._shapes = None if len(set(shapes)) == 1 else shapes
         if self._shapes is not None:
@@ -245,7 +273,7 @@ class PerReplica(DistributedValues):
         return self._stacked, (self._stacked.shape[1:],) * topology.num_replicas
 
     def _check_count(self, topology: Topology, what: str) -> None:
-        count = len(self.values)
+        count = len(self.placed)
         if count != len(topology.local_replicas):
             msg = (
                 f"{what} has {count} components, but the strategy has "
@@ -376,6 +404,6 @@ def _kind_of(value: Any) -> str:
 for _cls in (PerReplica, Mirrored):
     jax.tree_util.register_pytree_node(
         _cls,
-        lambda value: (value.values, None),
+        lambda value: (value.placed, None),
         lambda _, children, cls=_cls: cls(children),
     )

@@ -29,7 +29,10 @@ class MirroredVariable(Variable, DistributedValues):
             seen = self._treedef.unflatten(frame.read(self))
             return (seen,) * len(self.topology.local_replicas)
         self._store.exposed = True
-        return tuple(self._treedef.unflatten(part) for part in self._store.parts())
+        return tuple(
+            self._treedef.unflatten(map(host.free, part))
+            for part in self._store.parts()
+        )
 
     def _update_in_replica(
         self, value: Any, leaves: Leaves, update: Update, verb: str, place: scope.Place

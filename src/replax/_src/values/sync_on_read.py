@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.cluster.agreement import Agreement, written
-from replax._src.core import jax_compat
+from replax._src.core import host, jax_compat
 from replax._src.replica import collectives, scope
 from replax._src.replica.scope import HostValueError
 from replax._src.topology import window
@@ -44,7 +44,10 @@ class SyncOnReadVariable(Variable, DistributedValues):
                 for i in range(self.topology.num_replicas)
             )
         self._store.exposed = True
-        return tuple(self._treedef.unflatten(part) for part in self._store.parts())
+        return tuple(
+            self._treedef.unflatten(map(host.free, part))
+            for part in self._store.parts()
+        )
 
     # --- reading ----------------------------------------------------------------
 

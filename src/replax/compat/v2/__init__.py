@@ -2,14 +2,14 @@
 
 from typing import TYPE_CHECKING
 
-from replax import compat, config, distribute, errors
+from replax import compat, config, distribute
 from replax._src.compat.advice import advice_for_attribute as _advice
+from replax._src.compat.analysis import atan, cos, sin, tan
 from replax._src.compat.arithmetic import (
     abs,
     add,
     add_n,
     clip_by_value,
-    divide,
     equal,
     exp,
     greater,
@@ -34,6 +34,8 @@ from replax._src.compat.arithmetic import (
     tanh,
 )
 from replax._src.compat.arrays import Tensor, is_tensor
+from replax._src.compat.assertions import Assert
+from replax._src.compat.control import cond, map_fn, while_loop
 from replax._src.compat.conversion import (
     cast,
     constant,
@@ -71,7 +73,19 @@ from replax._src.compat.filling import (
     zeros_like,
 )
 from replax._src.compat.function import executing_eagerly, function
+from replax._src.compat.host_calls import numpy_function, py_function
 from replax._src.compat.indexing import boolean_mask, gather, where
+from replax._src.compat.linear import einsum, norm, tensordot
+from replax._src.compat.ordering import argsort, sort, unique, unique_with_counts
+from replax._src.compat.pieces import (
+    gather_nd,
+    linspace,
+    pad,
+    repeat,
+    roll,
+    sequence_mask,
+    slice,
+)
 from replax._src.compat.printing import print
 from replax._src.compat.reductions import (
     argmax,
@@ -86,6 +100,7 @@ from replax._src.compat.reductions import (
     reduce_prod,
     reduce_sum,
 )
+from replax._src.compat.rounding import divide, floor, round, truediv
 from replax._src.compat.shapes import (
     broadcast_to,
     concat,
@@ -110,12 +125,15 @@ from replax._src.values.vocabulary import VariableAggregation, VariableSynchroni
 from replax.compat.v2 import (
     data,
     debugging,
+    errors,
     experimental,
     io,
+    linalg,
     math,
     nest,
     nn,
     random,
+    strings,
     train,
 )
 
@@ -123,6 +141,7 @@ if TYPE_CHECKING:
     from replax.compat.v2 import keras
 
 __all__ = [
+    "Assert",
     "Tensor",
     "TensorShape",
     "TensorSpec",
@@ -136,7 +155,9 @@ __all__ = [
     "add_n",
     "argmax",
     "argmin",
+    "argsort",
     "as_dtype",
+    "atan",
     "bfloat16",
     "bool",
     "boolean_mask",
@@ -147,14 +168,17 @@ __all__ = [
     "complex64",
     "complex128",
     "concat",
+    "cond",
     "config",
     "constant",
     "convert_to_tensor",
+    "cos",
     "cumsum",
     "data",
     "debugging",
     "distribute",
     "divide",
+    "einsum",
     "equal",
     "errors",
     "executing_eagerly",
@@ -166,8 +190,10 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "floor",
     "function",
     "gather",
+    "gather_nd",
     "greater",
     "greater_equal",
     "identity",
@@ -180,9 +206,12 @@ __all__ = [
     "keras",
     "less",
     "less_equal",
+    "linalg",
+    "linspace",
     "logical_and",
     "logical_not",
     "logical_or",
+    "map_fn",
     "math",
     "matmul",
     "maximum",
@@ -191,12 +220,16 @@ __all__ = [
     "negative",
     "nest",
     "nn",
+    "norm",
     "not_equal",
+    "numpy_function",
     "one_hot",
     "ones",
     "ones_like",
+    "pad",
     "pow",
     "print",
+    "py_function",
     "random",
     "range",
     "rank",
@@ -208,12 +241,19 @@ __all__ = [
     "reduce_min",
     "reduce_prod",
     "reduce_sum",
+    "repeat",
     "reshape",
     "reverse",
+    "roll",
+    "round",
+    "sequence_mask",
     "shape",
     "sigmoid",
     "sign",
+    "sin",
     "size",
+    "slice",
+    "sort",
     "split",
     "sqrt",
     "square",
@@ -221,17 +261,24 @@ __all__ = [
     "stack",
     "stop_gradient",
     "string",
+    "strings",
     "subtract",
+    "tan",
     "tanh",
+    "tensordot",
     "tile",
     "train",
     "transpose",
+    "truediv",
     "uint8",
     "uint16",
     "uint32",
     "uint64",
+    "unique",
+    "unique_with_counts",
     "unstack",
     "where",
+    "while_loop",
     "zeros",
     "zeros_like",
 ]

@@ -1,6 +1,7 @@
 """Record files, and the examples in them."""
 
 from replax._src.compat.advice import advice_for_attribute as _advice
+from replax._src.compat.reading import decode_csv, decode_raw, read_file, write_file
 from replax._src.compat.records import (
     TFRecordOptions,
     TFRecordWriter,
@@ -15,8 +16,12 @@ __all__ = [
     "TFRecordOptions",
     "TFRecordWriter",
     "VarLenFeature",
+    "decode_csv",
+    "decode_raw",
     "parse_example",
     "parse_single_example",
+    "read_file",
+    "write_file",
 ]
 
 

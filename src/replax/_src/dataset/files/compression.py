@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zlib
 
+from replax._src.core.errors import InvalidArgumentError
+
 __all__ = ["WINDOW_BITS", "known_compression"]
 
 # What tells zlib which wrapping the deflated data have.
@@ -20,4 +22,4 @@ def known_compression(compression: str | None) -> str:
         f"the compression {compression!r} is not known here; write 'GZIP', 'ZLIB', or "
         f"None for files that are not compressed"
     )
-    raise ValueError(msg)
+    raise InvalidArgumentError(msg)

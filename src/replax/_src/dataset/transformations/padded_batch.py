@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from replax._src.core.errors import InvalidArgumentError
+from replax._src.core.errors import DataLossError, InvalidArgumentError
 from replax._src.core.specs import TensorSpec
 from replax._src.dataset.block import Block
 from replax._src.dataset.node import Cursor, Node, Pass, State
@@ -85,7 +85,7 @@ class Padding:
                         f"is longer than the padded shape {list(wanted)}; pad to more, "
                         f"or cut the elements with map first"
                     )
-                    raise InvalidArgumentError(msg)
+                    raise DataLossError(msg)
         return tuple(
             long if limit is None else limit
             for long, limit in zip(longest, wanted, strict=True)

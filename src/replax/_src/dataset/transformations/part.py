@@ -163,7 +163,7 @@ class Part(Node):
                     f"{self.cut.slices} replicas; call batch(n) on the dataset, with n "
                     f"rows for all replicas together"
                 )
-                raise ValueError(msg)
+                raise IndexError(msg)
             start, stop = self.cut.rows(len(leaf))
             columns.append([leaf[start:stop]])
             totals.append(np.array([len(leaf)]))

@@ -6,9 +6,19 @@ import dataclasses
 
 import numpy as np
 
+from replax._src.core.errors import FailedPreconditionError
 from replax._src.dataset.block import Block, Index
 from replax._src.dataset.index import scaled, shifted
-from replax._src.dataset.node import INFINITE, Cursor, IndexCursor, Node, Pass, State
+from replax._src.dataset.node import (
+    INFINITE,
+    UNKNOWN,
+    Cursor,
+    IndexCursor,
+    Node,
+    Pass,
+    State,
+)
+from replax._src.dataset.options import SHARD_HINT
 from replax._src.dataset.structure import ElementSpec
 
 __all__ = ["Shard", "Skip", "Take"]
@@ -135,13 +145,20 @@ class _SkipCursor(Cursor):
 
 @dataclasses.dataclass(frozen=True, eq=False, kw_only=True)
 class Shard(Node):
-    """Every ``shards``-th element, from ``shard`` on."""
+    """Every ``shards``-th element, from ``shard`` on.
+
+    Attributes:
+      shards: How many shards there are; ``SHARD_HINT`` to be told when it is shared.
+      shard: Which one this is.
+    """
 
     child: Node
     shards: int
     shard: int
 
     def label(self) -> str:
+        if self.shards == SHARD_HINT:
+            return "shard(SHARD_HINT, SHARD_HINT)"
         return f"shard({self.shards}, {self.shard})"
 
     def spec(self) -> ElementSpec:
@@ -151,13 +168,22 @@ class Shard(Node):
         elements = self.child.cardinality()
         if elements < 0:
             return elements
+        if self.shards == SHARD_HINT:
+            return UNKNOWN
         return len(range(self.shard, elements, self.shards))
 
     @property
     def indexed(self) -> bool:
-        return self.child.indexed
+        return self.child.indexed and self.shards != SHARD_HINT
 
     def open(self, pass_: Pass) -> Cursor:
+        if self.shards == SHARD_HINT:
+            msg = (
+                f"{self.label()} does not say how many shards there are, and nobody "
+                f"has shared the dataset; give it to a strategy under "
+                f"AutoShardPolicy.HINT, or give shard() two numbers"
+            )
+            raise FailedPreconditionError(msg)
         if not self.in_order:
             return IndexCursor(self, pass_)
         return _ShardCursor(self.child.open(pass_), self)

@@ -1,7 +1,23 @@
 """More about datasets."""
 
+from replax._src.compat.dataset_transformations import (
+    assert_cardinality,
+    bucket_by_sequence_length,
+    choose_from_datasets,
+    enumerate_dataset,
+    get_next_as_optional,
+    get_single_element,
+    group_by_window,
+    ignore_errors,
+    sample_from_datasets,
+    scan,
+    take_while,
+    unbatch,
+    unique,
+)
 from replax._src.compat.datasets import cardinality
 from replax._src.dataset.dataset import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
+from replax._src.dataset.optional import Optional
 from replax._src.dataset.options import (
     SHARD_HINT,
     AutoShardPolicy,
@@ -21,6 +37,20 @@ __all__ = [
     "AutotuneOptions",
     "DistributeOptions",
     "OptimizationOptions",
+    "Optional",
     "ThreadingOptions",
+    "assert_cardinality",
+    "bucket_by_sequence_length",
     "cardinality",
+    "choose_from_datasets",
+    "enumerate_dataset",
+    "get_next_as_optional",
+    "get_single_element",
+    "group_by_window",
+    "ignore_errors",
+    "sample_from_datasets",
+    "scan",
+    "take_while",
+    "unbatch",
+    "unique",
 ]
