@@ -101,6 +101,19 @@ class TestTracing:
         assert warned.text.count("has been compiled 10 times") == 1
         assert "total" in warned.text
 
+    def test_the_step_that_is_compiled_often_is_told(
+        self, warned: pytest.LogCaptureFixture
+    ) -> None:
+        @replax.function
+        def step(x: Any, mode: str) -> Any:
+            return x.sum(), mode
+
+        for n in range(12):
+            replax.distribute.get_strategy().run(step, (jnp.zeros(n), "fast"))
+        assert "step has been compiled 10 times" in warned.text
+        assert "_run_as_program" not in warned.text
+        assert "'fast'" in warned.text
+
     def test_none_strings_and_nests_pass_through(self) -> None:
         @replax.function
         def pack(pair: Any, label: str, nothing: None, flag: bool) -> Any:

@@ -128,6 +128,66 @@ class TestForm:
         assert passed is names
         assert local(strategy, ones) == [1, 1]
 
+    @pytest.mark.parametrize("replicas", [1, 2, 3])
+    def test_other_strings_are_no_other_program(self, replicas: int) -> None:
+        strategy = on(replicas)
+        names = np.array([f"row {i}" for i in range(11)])
+        rows = {"name": names, "x": np.arange(11.0)}
+        data = replax.data.Dataset.from_tensor_slices(rows).batch(4)
+        traces = 0
+
+        @replax.function
+        def train(batch: Any) -> Any:
+            def step(batch: Any) -> Any:
+                nonlocal traces
+                traces += 1
+                return batch["name"], jnp.sum(batch["x"])
+
+            return strategy.run(step, args=(batch,))
+
+        batches = list(strategy.experimental_distribute_dataset(data))
+        results = [train(batch) for batch in batches]
+        found = [strategy.gather(result[0], axis=0).tolist() for result in results]
+        assert found == [b.tolist() for b in np.split(names, [4, 8])]
+        used = traces
+        assert [train(batch)[0] is batch["name"] for batch in batches] == [True] * 3
+        # Nor is it for the same shapes with strings that were not there before.
+        train({"name": batches[1]["name"], "x": batches[0]["x"]})
+        assert traces == used
+        assert used <= 4
+
+    @pytest.mark.parametrize(
+        "look",
+        [
+            lambda names: np.char.str_len(names),  # noqa: PLW0108
+            lambda names: np.array([len(name) for name in names]),
+            lambda names: np.full(names.shape, len(names[0])),
+            lambda names: np.vectorize(len)(names) * (names != ""),
+        ],
+        ids=["function", "loop", "attributes", "operator"],
+    )
+    def test_a_program_depends_on_strings_it_looks_at(self, look: Any) -> None:
+        @replax.function
+        def lengths(names: Any, x: Any) -> Any:
+            return names, look(names) + x
+
+        for word in ("one", "three", "one"):
+            names = np.array([word, word])
+            passed, found = lengths(names, jnp.ones(2))
+            assert passed is names
+            assert found.tolist() == [len(word) + 1] * 2
+
+    def test_the_components_of_strings_are_those_of_the_call(self) -> None:
+        strategy = on(2)
+
+        @replax.function
+        def lengths(names: Any) -> Any:
+            return [len(n) for n in strategy.experimental_local_results(names)]
+
+        for words in (["a", "bcd"], ["efgh", "i"]):
+            names = replax.distribute.PerReplica(words)
+            assert lengths(names) == [len(word) for word in words]
+
     @pytest.mark.parametrize("use", [jnp.asarray, lambda n: n + 1, list, jnp.sum])
     def test_nothing_else_can_be_done_with_strings(self, use: Any) -> None:
         strategy = on(2)

@@ -21,6 +21,7 @@ from replax._src.topology import window
 from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica, Spread
+from replax._src.values.passing import Passing, PassingPerReplica
 from replax._src.values.storage import Store
 from replax._src.values.variable import Variable
 
@@ -30,6 +31,8 @@ Shape = tuple[int, ...]
 
 # What is on some device already: arrays, and keys of random numbers.
 _PLACED = (ArrayClass, KeyArrayClass)
+# What stands for an argument that comes out as it went in.
+_PASSING = (Passing, PassingPerReplica)
 
 
 class MixedDevicesError(Exception):
@@ -212,7 +215,7 @@ class Program:
             outputs = self._call(*self._inputs_now(call, captured))
             if self._has_token:
                 window.admit(outputs[-1])
-        return self._taken_apart(outputs, call.grouping.ids)
+        return self._taken_apart(outputs, call)
 
     # What follows runs at every step: calls that can be left out are left out.
 
@@ -240,8 +243,9 @@ class Program:
             flat += (constant.now(captured, self.topology),)
         return flat
 
-    def _taken_apart(self, outputs: Sequence[jax.Array], ids: tuple[int, ...]) -> Any:
+    def _taken_apart(self, outputs: Sequence[jax.Array], call: Call) -> Any:
         """Puts the variables back, and makes the result."""
+        ids = call.grouping.ids
         position = self._num_results
         for store, width in self._written:
             if store is not None:
@@ -252,7 +256,8 @@ class Program:
         results: list[Any] = []
         for number, topology in self._results:
             if number is None:
-                results.append(topology)
+                passes = isinstance(topology, _PASSING)
+                results.append(call.leaf(topology.position) if passes else topology)
             elif topology is not None:
                 shapes = None if self._is_uniform else self._true_shapes(number, ids)
                 results.append(PerReplica.of_stack(outputs[number], shapes, topology))
