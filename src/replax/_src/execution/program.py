@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -209,13 +210,24 @@ class Program:
           call: The arguments.
           captured: What the function closes over now.
         """
-        with self._step:
-            if self._agreement is not None:
-                self._agreement.enter(self._promise)
-            outputs = self._call(*self._inputs_now(call, captured))
-            if self._has_token:
-                window.admit(outputs[-1])
-        return self._taken_apart(outputs, call)
+        made: list[Sequence[jax.Array]] = []
+        try:
+            with self._step:
+                if self._agreement is not None:
+                    self._agreement.enter(self._promise)
+                inputs = self._inputs_now(call, captured)
+                # Called and kept by C, so that Ctrl-C comes before or after both: what
+                # variables held is gone when the program has been called.
+                made.extend(itertools.starmap(self._call, (inputs,)))
+                (outputs,) = made
+                self._store(outputs)
+                if self._has_token:
+                    window.admit(outputs[-1])
+        except BaseException:
+            for outputs in made:
+                self._store(outputs)
+            raise
+        return self._results_of(outputs, call)
 
     # What follows runs at every step: calls that can be left out are left out.
 
@@ -243,9 +255,8 @@ class Program:
             flat += (constant.now(captured, self.topology),)
         return flat
 
-    def _taken_apart(self, outputs: Sequence[jax.Array], call: Call) -> Any:
-        """Puts the variables back, and makes the result."""
-        ids = call.grouping.ids
+    def _store(self, outputs: Sequence[jax.Array]) -> None:
+        """Gives the variables what the program has made of them."""
         position = self._num_results
         for store, width in self._written:
             if store is not None:
@@ -253,6 +264,10 @@ class Program:
             position += width
         if self._moved:
             self._store_moved(outputs)
+
+    def _results_of(self, outputs: Sequence[jax.Array], call: Call) -> Any:
+        """What the function returns."""
+        ids = call.grouping.ids
         results: list[Any] = []
         for number, topology in self._results:
             if number is None:
