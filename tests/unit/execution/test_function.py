@@ -714,3 +714,51 @@ class TestPlacement:
 
         elsewhere = jax.device_put(jnp.ones(2), jax.devices()[6])
         np.testing.assert_array_equal(step() + elsewhere, [3, 3])
+
+
+class TestWhatChangesInPlace:
+    def test_few_numbers(self) -> None:
+        rates = np.array([1.0, 2.0], np.float32)
+        traces: list[int] = []
+
+        @replax.function
+        def scaled(x: Any) -> Any:
+            traces.append(1)
+            return x * float(rates[0])  # NumPy's: a part of the program
+
+        assert [float(scaled(jnp.float32(3))) for _ in range(3)] == [3, 3, 3]
+        rates[0] = 5
+        assert [float(scaled(jnp.float32(3))) for _ in range(3)] == [15, 15, 15]
+        assert len(traces) == 2
+
+    def test_a_set(self) -> None:
+        frozen = {"b"}
+        traces: list[int] = []
+
+        @replax.function
+        def kept(tree: Any) -> Any:
+            traces.append(1)
+            return {k: v * (k not in frozen) for k, v in tree.items()}
+
+        tree = {"a": jnp.float32(1), "b": jnp.float32(2)}
+        assert {k: float(v) for k, v in kept(tree).items()} == {"a": 1, "b": 0}
+        frozen.add("a")
+        frozen.discard("b")
+        assert {k: float(v) for k, v in kept(tree).items()} == {"a": 0, "b": 2}
+        kept(tree)
+        assert len(traces) == 2
+
+    def test_what_a_function_changes_itself_is_a_log(self) -> None:
+        seen: set[Any] = set()
+        traces = np.zeros(1, np.int32)
+
+        @replax.function
+        def double(x: Any) -> Any:
+            seen.add(x.shape)
+            traces[0] += 1
+            return x * 2
+
+        for _ in range(3):
+            double(jnp.ones(2))
+        assert traces[0] == 1
+        assert seen == {(2,)}

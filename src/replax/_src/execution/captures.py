@@ -84,6 +84,7 @@ class Captures:
     _dicts: list[tuple[dict[str, Any], tuple[str, ...]]]
     _lists: list[tuple[list[Any], tuple[Any, ...]]]
     _attributes: list[tuple[Any, str, Any]]
+    _copies: list[tuple[Any, Callable[[Any], Any], Any]]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Captures:
@@ -92,11 +93,17 @@ class Captures:
         key = walk.function(function, 0)
         token = _token(key)
         return cls(
-            token, walk.arrays, walk.names, walk.dicts, walk.lists, walk.attributes
+            token,
+            walk.arrays,
+            walk.names,
+            walk.dicts,
+            walk.lists,
+            walk.attributes,
+            walk.copies,
         )
 
     def still_hold(self) -> bool:
-        """Whether nothing that was looked at has been replaced since."""
+        """Whether nothing that was looked at has been changed since."""
         # Written out, for it runs at every call.
         for namespace, name, content in self._names:
             if namespace.get(name) is not content:
@@ -110,7 +117,10 @@ class Captures:
         for items, seen in self._lists:
             if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
                 return False
-        return True
+        return not self._copies or self._same_within()
+
+    def _same_within(self) -> bool:
+        return all(copied(owner) == content for owner, copied, content in self._copies)
 
     def ignore_changes(self) -> bool:
         """Takes what the function itself has changed since for a log, not for input.
@@ -132,6 +142,9 @@ class Captures:
         for items, seen in self._lists:
             if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
                 changed[id(items)] = items
+        for owner, copied, content in self._copies:
+            if copied(owner) != content:
+                changed[id(owner)] = owner
         _ignored.update(changed)
         while len(_ignored) > _MAX_IGNORED:
             del _ignored[next(iter(_ignored))]
@@ -147,6 +160,7 @@ class _Walk:
         self.dicts: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self.lists: list[tuple[list[Any], tuple[Any, ...]]] = []
         self.attributes: list[tuple[Any, str, Any]] = []
+        self.copies: list[tuple[Any, Callable[[Any], Any], Any]] = []
         self._seen: set[int] = set()
 
     def function(self, function: Any, depth: int) -> Any:
@@ -203,10 +217,8 @@ class _Walk:
         """The key of something that is closed over."""
         if isinstance(value, Handle):
             return self._handle(value)
-        if isinstance(value, (np.generic, np.ndarray)) and value.size <= _SMALL:
-            array = np.asarray(value)
-            if array.dtype.kind != "O":
-                return ("value", array.dtype.str, array.shape, array.tobytes())
+        if _is_small(value):
+            return self._small(value)
         if host.is_array(value):
             self.arrays.append(value)
             return ("array", value.dtype, tuple(value.shape))
@@ -217,6 +229,15 @@ class _Walk:
         if isinstance(value, (types.FunctionType, types.MethodType)):
             return self.function(value, depth + 1)
         return self._container(value, depth)
+
+    def _small(self, value: np.generic | np.ndarray) -> Any:
+        """Few numbers, which are a part of the program and may change in place."""
+        numbers = value.tobytes()
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            if id(value) in _ignored:
+                return _Identity(value)
+            self.copies.append((value, np.ndarray.tobytes, numbers))
+        return ("value", value.dtype.str, value.shape, numbers)
 
     def _handle(self, value: Handle) -> Any:
         if type(value) is PerReplica:
@@ -237,6 +258,11 @@ class _Walk:
             return (kind, *(self.content(v, depth + 1) for v in value))
         if kind is dict:
             return (kind, *self._mapping(value, depth))
+        if kind is set and len(value) <= _MAX_ITEMS:
+            if id(value) in _ignored:
+                return _Identity(value)
+            self.copies.append((value, frozenset, frozenset(value)))
+            return (kind, frozenset(value))
         if kind.__module__.partition(".")[0] in _CLOSED_PACKAGES:
             return _Identity(value)
         return (_Identity(value), *self._parts(value, depth))
@@ -272,6 +298,15 @@ class _Walk:
         known = [name for name in mapping if (id(mapping), name) not in _ignored]
         self.dicts.append((mapping, tuple(mapping)))
         return [(name, self._item(mapping, name, depth)) for name in known]
+
+
+def _is_small(value: Any) -> bool:
+    """Whether it is an array of the host that is better compared than kept."""
+    return (
+        isinstance(value, (np.generic, np.ndarray))
+        and value.size <= _SMALL
+        and value.dtype.kind != "O"
+    )
 
 
 class _Identity:

@@ -316,7 +316,9 @@ class Function(Generic[P, R]):
             _log.warning(
                 "%s has been compiled %d times; it is compiled for each combination "
                 "of shapes, dtypes, structures and static values (strings, booleans, "
-                "callables) that it is given, the last one being %s",
+                "callables) that it is given, the last one being %s, and for other "
+                "plain values that it closes over; give values that change as "
+                "arguments, or keep them in a replax.Variable",
                 self._name,
                 _MANY_COMPILES,
                 kinds,
