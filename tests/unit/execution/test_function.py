@@ -626,6 +626,8 @@ class TestHostPrograms:
         assert [count(9), count(10)] == [3, 4]
         assert v.numpy() == 2.0  # what the abandoned trace did is undone
         assert warned.text.count("runs as Python") == 1
+        line = count.python_function.__code__.co_firstlineno + 4
+        assert f"test_function.py:{line} (count)" in warned.text
 
     def test_each_run_in_it_is_compiled(self, strategy: MirroredStrategy) -> None:
         traces = []

@@ -13,6 +13,7 @@ import jax
 
 from replax._src.core import host, jax_compat
 from replax._src.core.errors import OutOfRangeError
+from replax._src.core.frames import error_location
 from replax._src.execution.body import Body, trace_body
 from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
@@ -168,7 +169,10 @@ class Function(Generic[P, R]):
             try:
                 return self._run(args, kwargs)
             except _ASKED_FOR_VALUE as error:
-                self._becomes_host(f"Python asks for a traced value: {_first(error)}")
+                where = error_location(error)
+                self._becomes_host(
+                    f"Python asks for a traced value at {where}: {_first(error)}"
+                )
             except HostValueError as error:
                 self._becomes_host(str(error))
             except MixedDevicesError:
