@@ -15,6 +15,7 @@ from jax import lax
 
 import replax
 from replax.distribute import (
+    REPLICA_AXIS,
     MirroredStrategy,
     PerReplica,
     RunOptions,
@@ -617,3 +618,43 @@ class TestKeysOfRandomNumbers:
             assert found == [*expected, float(jax.random.uniform(captured))]
             drawn = strategy.experimental_local_results(following)[replica]
             assert drawn == jax.random.split(keys[replica])[0]
+
+
+class TestOperationsOfLax:
+    @pytest.mark.parametrize("replicas", [1, 2, 3])
+    def test_over_the_replica_axis(self, replicas: int) -> None:
+        strategy = on(replicas)
+        with strategy.scope():
+            v = replax.Variable(0.0)
+
+        @replax.function
+        def train(x: Any) -> Any:
+            def step(x: Any) -> Any:
+                total, slope = jax.value_and_grad(
+                    lambda x: jax.lax.psum(jnp.sum(x * x), REPLICA_AXIS)
+                )(x)
+                v.assign(total)
+                rows = jax.lax.all_gather(jnp.sum(x), REPLICA_AXIS)
+                own = rows[jax.lax.axis_index(REPLICA_AXIS)]
+                return {"slope": slope, "rows": jnp.sum(rows), "own": own}
+
+            return strategy.run(step, args=(x,))
+
+        numbers = np.arange(5.0)
+        data = replax.data.Dataset.from_tensor_slices(numbers).batch(4)
+        batches = strategy.experimental_distribute_dataset(data)
+        for x, whole in zip(batches, (numbers[:4], numbers[4:]), strict=True):
+            parts = strategy.experimental_local_results(train(x))
+            given = strategy.experimental_local_results(x)
+            assert v.numpy() == np.sum(whole * whole)
+            for part, rows in zip(parts, given, strict=True):
+                assert part["rows"] == np.sum(whole)
+                assert part["own"] == jnp.sum(rows)
+                assert part["slope"].shape == rows.shape
+
+    @pytest.mark.parametrize("replicas", [1, 2])
+    def test_in_an_eager_step_it_is_said_what_to_write(self, replicas: int) -> None:
+        with pytest.raises(NameError, match="unbound axis name") as raised:
+            on(replicas).run(lambda: jax.lax.psum(1.0, REPLICA_AXIS))
+        notes = "".join(raised.value.__notes__)
+        assert "wrap what calls strategy.run in replax.function" in notes

@@ -23,7 +23,7 @@ from replax._src.execution.meeting_places import (
     are_same,
     lengths_of_all,
 )
-from replax._src.execution.no_rows import note_no_rows
+from replax._src.execution.step_notes import note_no_rows, note_unbound_axis
 from replax._src.execution.unreduced import Unreduced, require_equal
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
@@ -87,6 +87,8 @@ def run_eagerly(
             try:
                 return function(*my_args, **my_kwargs)
             except Exception as error:
+                if isinstance(error, NameError):
+                    note_unbound_axis(error)
                 note_no_rows(error, jax.tree.leaves((my_args, my_kwargs)))
                 raise
 

@@ -11,10 +11,12 @@ import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec
 
 from replax._src.core.jax_compat import ArrayClass, KeyArrayClass, uncommitted
 from replax._src.execution.body import Body, Output, PerReplicaArgument
 from replax._src.execution.call import Call
+from replax._src.execution.equations import needs_mesh
 from replax._src.execution.opaque import Classes, Grouping, replay
 from replax._src.execution.promise import promise_of
 from replax._src.replica.randomness import RandomState
@@ -132,8 +134,19 @@ class Program:
             return arrays
 
         first = 0 if uniform else 1
+        program: Any = flat
+        if self._is_single and needs_mesh(closed.jaxpr):
+            # A collective of `jax.lax` over one replica, which has to know of the axis.
+            whole = PartitionSpec()
+            program = jax.shard_map(
+                flat,
+                mesh=self.topology.mesh,
+                in_specs=whole,
+                out_specs=whole,
+                check_vma=False,
+            )
         return jax.jit(
-            flat,
+            program,
             donate_argnums=self._donated(first + len(self._arguments)),
             out_shardings=self._out_shardings(),
         )

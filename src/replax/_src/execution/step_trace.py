@@ -12,7 +12,7 @@ import jax.numpy as jnp
 
 from replax._src.execution.class_trace import ClassTrace, StepCall, StepOutput
 from replax._src.execution.inputs import Lifted, lift_all
-from replax._src.execution.no_rows import note_no_rows
+from replax._src.execution.step_notes import note_no_rows
 from replax._src.execution.tracing import StepFrame
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.variable import Variable

@@ -1,13 +1,15 @@
-"""What is said where a step fails on a replica that has no rows."""
+"""What is added to errors of a step that do not say what they come of."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
-__all__ = ["note_no_rows"]
+from replax._src.topology.topology import REPLICA_AXIS
 
-_NOTE = (
+__all__ = ["note_no_rows", "note_unbound_axis"]
+
+_NO_ROWS = (
     "(raised on a replica that has no rows at this step, as at the end of the data: "
     "write what also takes arrays of 0 rows, such as sums divided by the number of "
     "rows of all replicas, or jnp.max with initial=; or leave short batches out with "
@@ -24,4 +26,14 @@ def note_no_rows(error: BaseException, inputs: Iterable[Any]) -> None:
     """
     shapes = [tuple(getattr(value, "shape", ())) for value in inputs]
     if any(shape and shape[0] == 0 for shape in shapes):
-        error.add_note(_NOTE)
+        error.add_note(_NO_ROWS)
+
+
+def note_unbound_axis(error: NameError) -> None:
+    """Adds to JAX's error about an axis where the replicas' axis is to be had."""
+    if f"axis name: {REPLICA_AXIS}" in str(error):
+        error.add_note(
+            f"(operations of jax.lax over the axis {REPLICA_AXIS!r} work in compiled "
+            f"steps: wrap what calls strategy.run in replax.function, or use "
+            f"all_reduce and all_gather of get_replica_context(), which work in both)"
+        )
