@@ -764,3 +764,110 @@ class TestWhatChangesInPlace:
             double(jnp.ones(2))
         assert traces[0] == 1
         assert seen == {(2,)}
+
+
+class Trainer:
+    """An object that trains, with much in it that is none of its step's business."""
+
+    scale = 1.0
+
+    def __init__(self) -> None:
+        self.traces = 0
+        self.history: list[float] = []
+        self.count = 0
+        self.best = 0.0
+        self.rate = 0.5
+        self.notes = {"rate": 1.0}
+        self.total = replax.Variable(0.0)
+        self.later = lambda x: x * self.best
+        self.train = replax.function(self.add)
+
+    def add(self, x: Any) -> Any:
+        self.traces += 1
+        self.total.assign_add(self.scaled(x))
+        return self.total.read_value()
+
+    def scaled(self, x: Any) -> Any:
+        return x * self.rate
+
+    def whole(self, x: Any) -> Any:
+        return x * vars(self)["rate"] + read_count(self)
+
+    def by_function(self, x: Any) -> Any:
+        return self.later(x)
+
+    def based(self, x: Any) -> Any:
+        return x * self.half
+
+    @property
+    def half(self) -> float:
+        return self.rate / 2
+
+
+class SlowTrainer(Trainer):
+    def scaled(self, x: Any) -> Any:
+        return super().scaled(x) + self.count
+
+
+def read_count(trainer: Trainer) -> int:
+    return trainer.count
+
+
+class TestMethods:
+    def test_what_they_do_not_read_may_change(self) -> None:
+        trainer = Trainer()
+        for k in range(5):
+            trainer.history.append(float(trainer.train(jnp.float32(1))))
+            trainer.count += 1
+            trainer.best = 1 / (k + 1)
+            trainer.notes[f"epoch {k}"] = 1.0
+        assert trainer.history == [0.5, 1, 1.5, 2, 2.5]
+        assert trainer.traces == 1
+
+    def test_nor_do_functions_that_use_them(self) -> None:
+        trainer = Trainer()
+
+        @replax.function
+        def twice(x: Any) -> Any:
+            return trainer.add(x) + trainer.scaled(x)
+
+        for _ in range(3):
+            trainer.history.append(float(twice(jnp.float32(1))))
+            trainer.count += 1
+        trainer.rate = 10.0
+        trainer.history.append(float(twice(jnp.float32(1))))
+        assert trainer.history == [1, 1.5, 2, 21.5]
+        assert trainer.traces == 2
+
+    def test_what_they_read_may_not(self) -> None:
+        trainer = Trainer()
+        trainer.train(jnp.float32(1))
+        trainer.rate = 10.0
+        assert float(trainer.train(jnp.float32(1))) == 10.5
+        trainer.scaled = lambda x: x * 100  # type: ignore[method-assign]
+        assert float(trainer.train(jnp.float32(1))) == 110.5
+
+    @pytest.mark.parametrize(
+        ("method", "attribute", "expected"),
+        [
+            ("whole", "count", [0.5, 2.5]),
+            ("whole", "rate", [0.5, 2.0]),
+            ("by_function", "best", [0.0, 2.0]),
+            ("based", "rate", [0.25, 1.0]),
+        ],
+    )
+    def test_what_they_read_in_other_ways(
+        self, method: str, attribute: str, expected: list[float]
+    ) -> None:
+        trainer = Trainer()
+        function = replax.function(getattr(trainer, method))
+        found = [float(function(jnp.float32(1)))]
+        setattr(trainer, attribute, 2.0)
+        assert [*found, float(function(jnp.float32(1)))] == expected
+
+    def test_what_a_base_class_reads(self) -> None:
+        trainer = SlowTrainer()
+        assert float(trainer.train(jnp.float32(1))) == 0.5
+        trainer.rate = 1.0
+        trainer.count = 2
+        assert float(trainer.train(jnp.float32(1))) == 3.5

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from replax._src.core import host
+from replax._src.execution.attributes import attributes_read
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import Handle
 
@@ -166,7 +167,7 @@ class _Walk:
     def function(self, function: Any, depth: int) -> Any:
         """The key of something that is called."""
         if isinstance(function, types.MethodType):
-            owner = self.content(function.__self__, depth + 1)
+            owner = self._owner(function, depth + 1)
             return ("method", owner, self.function(function.__func__, depth))
         if not isinstance(function, types.FunctionType) or depth > _MAX_DEPTH:
             return _Identity(function)
@@ -181,21 +182,59 @@ class _Walk:
                 *(function.__kwdefaults__ or {}).values(),
             )
         ]
-        closed = [self._cell(cell, depth) for cell in function.__closure__ or ()]
+        closed = [
+            self._cell(code, name, cell, depth)
+            for name, cell in zip(
+                code.co_freevars, function.__closure__ or (), strict=True
+            )
+        ]
         named = [
-            (name, self._global(function.__globals__, name, depth))
+            (name, self._global(function.__globals__, name, code, depth))
             for name in sorted(_names(code))
             if name in function.__globals__
         ]
         return ("function", code, tuple(defaults), tuple(closed), tuple(named))
 
-    def _cell(self, cell: types.CellType, depth: int) -> Any:
+    def _owner(self, method: types.MethodType, depth: int) -> Any:
+        """The key of a method's object."""
+        code = getattr(method.__func__, "__code__", None)
+        if code is None or not code.co_argcount:
+            return self.content(method.__self__, depth)
+        return self._read_by(code, code.co_varnames[0], method.__self__, depth)
+
+    def _read_by(
+        self, code: types.CodeType, variable: str, owner: Any, depth: int
+    ) -> Any:
+        """The key of what some code can read of what it calls ``variable``."""
+        if not _is_plain_object(owner):
+            return self.content(owner, depth)
+        names = attributes_read(owner, code, variable)
+        if names is None:
+            return self.content(owner, depth)
+        mapping = owner.__dict__
+        found: list[Any] = [_Identity(owner)]
+        for name in sorted(names):
+            if name in mapping:
+                found.append((name, self._item(mapping, name, depth)))
+            else:  # it may come
+                self.names.append((mapping, name, None))
+        return tuple(found)
+
+    def _cell(
+        self, code: types.CodeType, name: str, cell: types.CellType, depth: int
+    ) -> Any:
         try:
-            return self._attribute(cell, "cell_contents", depth)
+            content = cell.cell_contents
         except ValueError:  # a name that is not bound yet
             return "unbound"
+        if (id(cell), "cell_contents") in _ignored:
+            return "changed by the function"
+        self.attributes.append((cell, "cell_contents", content))
+        return self._read_by(code, name, content, depth + 1)
 
-    def _global(self, namespace: dict[str, Any], name: str, depth: int) -> Any:
+    def _global(
+        self, namespace: dict[str, Any], name: str, code: types.CodeType, depth: int
+    ) -> Any:
         content = namespace[name]
         if isinstance(content, (types.ModuleType, type, types.BuiltinFunctionType)):
             return _Identity(content)
@@ -204,7 +243,10 @@ class _Walk:
             and content.__globals__ is not namespace
         ):
             return _Identity(content)  # of a library: taken as it is
-        return self._item(namespace, name, depth)
+        if not _is_plain_object(content) or (id(namespace), name) in _ignored:
+            return self._item(namespace, name, depth)
+        self.names.append((namespace, name, content))
+        return self._read_by(code, name, content, depth + 1)
 
     def _item(self, mapping: dict[str, Any], name: str, depth: int) -> Any:
         if (id(mapping), name) in _ignored:
@@ -298,6 +340,16 @@ class _Walk:
         known = [name for name in mapping if (id(mapping), name) not in _ignored]
         self.dicts.append((mapping, tuple(mapping)))
         return [(name, self._item(mapping, name, depth)) for name in known]
+
+
+def _is_plain_object(value: Any) -> bool:
+    """Whether it is an object of a class of the user's, with its own attributes."""
+    return (
+        not isinstance(value, (type, types.ModuleType, Handle))
+        and not host.is_array(value)
+        and type(getattr(value, "__dict__", None)) is dict
+        and type(value).__module__.partition(".")[0] not in _CLOSED_PACKAGES
+    )
 
 
 def _is_small(value: Any) -> bool:
