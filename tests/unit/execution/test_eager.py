@@ -16,7 +16,7 @@ from replax import VariableAggregation, VariableSynchronization
 from replax._src.core import jax_compat
 from replax.distribute import MirroredStrategy, PerReplica, get_replica_context
 from replica_threads import require_no_replica_running
-from running import context, parts, replica
+from running import Runner, compiled, context, eagerly, parts, replica
 
 TEST_FILE = "test_eager.py"
 
@@ -257,6 +257,20 @@ class TestDivergence:
 
         with pytest.raises(ValueError, match=r"float32\[2, 1\], .*that axis only"):
             strategy.run(step)
+
+    @pytest.mark.parametrize("run", [eagerly, compiled])
+    def test_a_step_that_needs_rows_says_that_there_are_none(
+        self, strategy: MirroredStrategy, run: Runner
+    ) -> None:
+        data = replax.data.Dataset.from_tensor_slices(np.ones((5, 2))).batch(3)
+        full, short = strategy.experimental_distribute_dataset(data)
+        assert parts(strategy, run(strategy, jnp.max, full)) == [1, 1, 1]
+        with pytest.raises(ValueError, match="zero-size array") as raised:
+            run(strategy, jnp.max, short)
+        assert "a replica that has no rows" in "".join(raised.value.__notes__)
+        with pytest.raises(KeyError) as other:
+            run(strategy, lambda _: {}["rows"], full)
+        assert "no rows" not in "".join(getattr(other.value, "__notes__", []))
 
     def test_the_class_of_an_exception_is_kept(
         self, strategy: MirroredStrategy

@@ -101,6 +101,19 @@ class TestTracing:
         assert warned.text.count("has been compiled 10 times") == 1
         assert "total" in warned.text
 
+    def test_the_step_that_is_compiled_often_is_told(
+        self, warned: pytest.LogCaptureFixture
+    ) -> None:
+        @replax.function
+        def step(x: Any, mode: str) -> Any:
+            return x.sum(), mode
+
+        for n in range(12):
+            replax.distribute.get_strategy().run(step, (jnp.zeros(n), "fast"))
+        assert "step has been compiled 10 times" in warned.text
+        assert "_run_as_program" not in warned.text
+        assert "'fast'" in warned.text
+
     def test_none_strings_and_nests_pass_through(self) -> None:
         @replax.function
         def pack(pair: Any, label: str, nothing: None, flag: bool) -> Any:
@@ -613,6 +626,8 @@ class TestHostPrograms:
         assert [count(9), count(10)] == [3, 4]
         assert v.numpy() == 2.0  # what the abandoned trace did is undone
         assert warned.text.count("runs as Python") == 1
+        line = count.python_function.__code__.co_firstlineno + 4
+        assert f"test_function.py:{line} (count)" in warned.text
 
     def test_each_run_in_it_is_compiled(self, strategy: MirroredStrategy) -> None:
         traces = []
@@ -701,3 +716,158 @@ class TestPlacement:
 
         elsewhere = jax.device_put(jnp.ones(2), jax.devices()[6])
         np.testing.assert_array_equal(step() + elsewhere, [3, 3])
+
+
+class TestWhatChangesInPlace:
+    def test_few_numbers(self) -> None:
+        rates = np.array([1.0, 2.0], np.float32)
+        traces: list[int] = []
+
+        @replax.function
+        def scaled(x: Any) -> Any:
+            traces.append(1)
+            return x * float(rates[0])  # NumPy's: a part of the program
+
+        assert [float(scaled(jnp.float32(3))) for _ in range(3)] == [3, 3, 3]
+        rates[0] = 5
+        assert [float(scaled(jnp.float32(3))) for _ in range(3)] == [15, 15, 15]
+        assert len(traces) == 2
+
+    def test_a_set(self) -> None:
+        frozen = {"b"}
+        traces: list[int] = []
+
+        @replax.function
+        def kept(tree: Any) -> Any:
+            traces.append(1)
+            return {k: v * (k not in frozen) for k, v in tree.items()}
+
+        tree = {"a": jnp.float32(1), "b": jnp.float32(2)}
+        assert {k: float(v) for k, v in kept(tree).items()} == {"a": 1, "b": 0}
+        frozen.add("a")
+        frozen.discard("b")
+        assert {k: float(v) for k, v in kept(tree).items()} == {"a": 0, "b": 2}
+        kept(tree)
+        assert len(traces) == 2
+
+    def test_what_a_function_changes_itself_is_a_log(self) -> None:
+        seen: set[Any] = set()
+        traces = np.zeros(1, np.int32)
+
+        @replax.function
+        def double(x: Any) -> Any:
+            seen.add(x.shape)
+            traces[0] += 1
+            return x * 2
+
+        for _ in range(3):
+            double(jnp.ones(2))
+        assert traces[0] == 1
+        assert seen == {(2,)}
+
+
+class Trainer:
+    """An object that trains, with much in it that is none of its step's business."""
+
+    scale = 1.0
+
+    def __init__(self) -> None:
+        self.traces = 0
+        self.history: list[float] = []
+        self.count = 0
+        self.best = 0.0
+        self.rate = 0.5
+        self.notes = {"rate": 1.0}
+        self.total = replax.Variable(0.0)
+        self.later = lambda x: x * self.best
+        self.train = replax.function(self.add)
+
+    def add(self, x: Any) -> Any:
+        self.traces += 1
+        self.total.assign_add(self.scaled(x))
+        return self.total.read_value()
+
+    def scaled(self, x: Any) -> Any:
+        return x * self.rate
+
+    def whole(self, x: Any) -> Any:
+        return x * vars(self)["rate"] + read_count(self)
+
+    def by_function(self, x: Any) -> Any:
+        return self.later(x)
+
+    def based(self, x: Any) -> Any:
+        return x * self.half
+
+    @property
+    def half(self) -> float:
+        return self.rate / 2
+
+
+class SlowTrainer(Trainer):
+    def scaled(self, x: Any) -> Any:
+        return super().scaled(x) + self.count
+
+
+def read_count(trainer: Trainer) -> int:
+    return trainer.count
+
+
+class TestMethods:
+    def test_what_they_do_not_read_may_change(self) -> None:
+        trainer = Trainer()
+        for k in range(5):
+            trainer.history.append(float(trainer.train(jnp.float32(1))))
+            trainer.count += 1
+            trainer.best = 1 / (k + 1)
+            trainer.notes[f"epoch {k}"] = 1.0
+        assert trainer.history == [0.5, 1, 1.5, 2, 2.5]
+        assert trainer.traces == 1
+
+    def test_nor_do_functions_that_use_them(self) -> None:
+        trainer = Trainer()
+
+        @replax.function
+        def twice(x: Any) -> Any:
+            return trainer.add(x) + trainer.scaled(x)
+
+        for _ in range(3):
+            trainer.history.append(float(twice(jnp.float32(1))))
+            trainer.count += 1
+        trainer.rate = 10.0
+        trainer.history.append(float(twice(jnp.float32(1))))
+        assert trainer.history == [1, 1.5, 2, 21.5]
+        assert trainer.traces == 2
+
+    def test_what_they_read_may_not(self) -> None:
+        trainer = Trainer()
+        trainer.train(jnp.float32(1))
+        trainer.rate = 10.0
+        assert float(trainer.train(jnp.float32(1))) == 10.5
+        trainer.scaled = lambda x: x * 100  # type: ignore[method-assign]
+        assert float(trainer.train(jnp.float32(1))) == 110.5
+
+    @pytest.mark.parametrize(
+        ("method", "attribute", "expected"),
+        [
+            ("whole", "count", [0.5, 2.5]),
+            ("whole", "rate", [0.5, 2.0]),
+            ("by_function", "best", [0.0, 2.0]),
+            ("based", "rate", [0.25, 1.0]),
+        ],
+    )
+    def test_what_they_read_in_other_ways(
+        self, method: str, attribute: str, expected: list[float]
+    ) -> None:
+        trainer = Trainer()
+        function = replax.function(getattr(trainer, method))
+        found = [float(function(jnp.float32(1)))]
+        setattr(trainer, attribute, 2.0)
+        assert [*found, float(function(jnp.float32(1)))] == expected
+
+    def test_what_a_base_class_reads(self) -> None:
+        trainer = SlowTrainer()
+        assert float(trainer.train(jnp.float32(1))) == 0.5
+        trainer.rate = 1.0
+        trainer.count = 2
+        assert float(trainer.train(jnp.float32(1))) == 3.5

@@ -15,6 +15,7 @@ from jax import lax
 
 import replax
 from replax.distribute import (
+    REPLICA_AXIS,
     MirroredStrategy,
     PerReplica,
     RunOptions,
@@ -127,6 +128,66 @@ class TestForm:
         passed, ones = train(names)
         assert passed is names
         assert local(strategy, ones) == [1, 1]
+
+    @pytest.mark.parametrize("replicas", [1, 2, 3])
+    def test_other_strings_are_no_other_program(self, replicas: int) -> None:
+        strategy = on(replicas)
+        names = np.array([f"row {i}" for i in range(11)])
+        rows = {"name": names, "x": np.arange(11.0)}
+        data = replax.data.Dataset.from_tensor_slices(rows).batch(4)
+        traces = 0
+
+        @replax.function
+        def train(batch: Any) -> Any:
+            def step(batch: Any) -> Any:
+                nonlocal traces
+                traces += 1
+                return batch["name"], jnp.sum(batch["x"])
+
+            return strategy.run(step, args=(batch,))
+
+        batches = list(strategy.experimental_distribute_dataset(data))
+        results = [train(batch) for batch in batches]
+        found = [strategy.gather(result[0], axis=0).tolist() for result in results]
+        assert found == [b.tolist() for b in np.split(names, [4, 8])]
+        used = traces
+        assert [train(batch)[0] is batch["name"] for batch in batches] == [True] * 3
+        # Nor is it for the same shapes with strings that were not there before.
+        train({"name": batches[1]["name"], "x": batches[0]["x"]})
+        assert traces == used
+        assert used <= 4
+
+    @pytest.mark.parametrize(
+        "look",
+        [
+            lambda names: np.char.str_len(names),  # noqa: PLW0108
+            lambda names: np.array([len(name) for name in names]),
+            lambda names: np.full(names.shape, len(names[0])),
+            lambda names: np.vectorize(len)(names) * (names != ""),
+        ],
+        ids=["function", "loop", "attributes", "operator"],
+    )
+    def test_a_program_depends_on_strings_it_looks_at(self, look: Any) -> None:
+        @replax.function
+        def lengths(names: Any, x: Any) -> Any:
+            return names, look(names) + x
+
+        for word in ("one", "three", "one"):
+            names = np.array([word, word])
+            passed, found = lengths(names, jnp.ones(2))
+            assert passed is names
+            assert found.tolist() == [len(word) + 1] * 2
+
+    def test_the_components_of_strings_are_those_of_the_call(self) -> None:
+        strategy = on(2)
+
+        @replax.function
+        def lengths(names: Any) -> Any:
+            return [len(n) for n in strategy.experimental_local_results(names)]
+
+        for words in (["a", "bcd"], ["efgh", "i"]):
+            names = replax.distribute.PerReplica(words)
+            assert lengths(names) == [len(word) for word in words]
 
     @pytest.mark.parametrize("use", [jnp.asarray, lambda n: n + 1, list, jnp.sum])
     def test_nothing_else_can_be_done_with_strings(self, use: Any) -> None:
@@ -557,3 +618,43 @@ class TestKeysOfRandomNumbers:
             assert found == [*expected, float(jax.random.uniform(captured))]
             drawn = strategy.experimental_local_results(following)[replica]
             assert drawn == jax.random.split(keys[replica])[0]
+
+
+class TestOperationsOfLax:
+    @pytest.mark.parametrize("replicas", [1, 2, 3])
+    def test_over_the_replica_axis(self, replicas: int) -> None:
+        strategy = on(replicas)
+        with strategy.scope():
+            v = replax.Variable(0.0)
+
+        @replax.function
+        def train(x: Any) -> Any:
+            def step(x: Any) -> Any:
+                total, slope = jax.value_and_grad(
+                    lambda x: jax.lax.psum(jnp.sum(x * x), REPLICA_AXIS)
+                )(x)
+                v.assign(total)
+                rows = jax.lax.all_gather(jnp.sum(x), REPLICA_AXIS)
+                own = rows[jax.lax.axis_index(REPLICA_AXIS)]
+                return {"slope": slope, "rows": jnp.sum(rows), "own": own}
+
+            return strategy.run(step, args=(x,))
+
+        numbers = np.arange(5.0)
+        data = replax.data.Dataset.from_tensor_slices(numbers).batch(4)
+        batches = strategy.experimental_distribute_dataset(data)
+        for x, whole in zip(batches, (numbers[:4], numbers[4:]), strict=True):
+            parts = strategy.experimental_local_results(train(x))
+            given = strategy.experimental_local_results(x)
+            assert v.numpy() == np.sum(whole * whole)
+            for part, rows in zip(parts, given, strict=True):
+                assert part["rows"] == np.sum(whole)
+                assert part["own"] == jnp.sum(rows)
+                assert part["slope"].shape == rows.shape
+
+    @pytest.mark.parametrize("replicas", [1, 2])
+    def test_in_an_eager_step_it_is_said_what_to_write(self, replicas: int) -> None:
+        with pytest.raises(NameError, match="unbound axis name") as raised:
+            on(replicas).run(lambda: jax.lax.psum(1.0, REPLICA_AXIS))
+        notes = "".join(raised.value.__notes__)
+        assert "wrap what calls strategy.run in replax.function" in notes

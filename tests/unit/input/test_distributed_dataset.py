@@ -493,3 +493,13 @@ class TestValues:
             IndexError, match=r"element 0.*single value.*2 replicas; call batch\(n\)"
         ):
             next(iter(distributed))
+
+
+def test_what_is_distributed_is_not_distributed_again() -> None:
+    strategy = MirroredStrategy(["CPU:0", "CPU:1"])
+    data = strategy.experimental_distribute_dataset(Dataset.range(4).batch(2))
+    message = "got <DistributedDataset range.*parts already; loop over it as it is"
+    with pytest.raises(TypeError, match=message):
+        strategy.experimental_distribute_dataset(data)
+    with pytest.raises(TypeError, match=message):
+        strategy.distribute_datasets_from_function(lambda _: data)

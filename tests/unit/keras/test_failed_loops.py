@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from interrupting import interrupted_at_each_point
 from keras_training import all_state, check_equal_state, classifier, in_scope, rows
 
 BATCH = 6
@@ -70,4 +71,20 @@ def test_a_batch_that_does_not_fit(replicas: int, loop: str) -> None:
         getattr(model, loop)(np.zeros((4, 9), np.float32), np.zeros(4, np.int32))
     for given, value in zip(all_state(model), before, strict=True):
         np.testing.assert_array_equal(given, value)
+    assert np.isfinite(model.train_on_batch(X[:4], Y[:4])).all()
+
+
+@pytest.mark.parametrize("replicas", [1, 2])
+def test_ctrl_c_while_a_step_is_started(replicas: int) -> None:
+    model = in_scope(replicas, classifier)
+    model.fit(X, Y, verbose=0)
+
+    def look() -> None:
+        assert all(np.isfinite(value).all() for value in all_state(model))
+
+    files = ("keras/functions.py", "topology/window.py")
+    points = interrupted_at_each_point(
+        lambda: model.fit(X, Y, batch_size=len(X), verbose=0), look, files
+    )
+    assert points > 4
     assert np.isfinite(model.train_on_batch(X[:4], Y[:4])).all()

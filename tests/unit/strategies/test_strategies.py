@@ -54,6 +54,7 @@ class TestMaking:
             (["CPU:0", "cpu:0"], ValueError, "is named twice"),
             (["GPU:0"], ValueError, "there is no device 'GPU:0'; there are CPU:0"),
             ([1], TypeError, "named by 1, a int"),
+            (2, TypeError, r"the number 2; name the devices, as in .*range\(2\)"),
         ):
             given: Any = devices
             with pytest.raises(error, match=message):

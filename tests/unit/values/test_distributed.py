@@ -159,3 +159,34 @@ class TestHostValues:
             lambda c: f"r{c.replica_id_in_sync_group}"
         )
         assert strategy.run(lambda x: x, (value,)).values == ("r0", "r1")
+
+
+class TestTakenForAnArray:
+    @pytest.mark.parametrize(
+        "use",
+        [
+            pytest.param(lambda v: v + 1, id="sum"),
+            pytest.param(lambda v: 2.0 * v, id="product"),
+            pytest.param(lambda v: np.float32(2) * v, id="numpy-product"),
+            pytest.param(lambda v: jnp.ones(2) / v, id="jax-quotient"),
+            pytest.param(lambda v: v < 0.5, id="comparison"),
+            pytest.param(lambda v: v[0], id="element"),
+            pytest.param(float, id="float"),
+            pytest.param(lambda v: f"{v:.3f}", id="format"),
+            pytest.param(np.asarray, id="asarray"),
+            pytest.param(np.mean, id="mean"),
+            pytest.param(jnp.sum, id="jax-sum"),
+        ],
+    )
+    def test_it_says_what_to_write(self, use: Any) -> None:
+        message = r"of a PerReplica.*is not an array.*strategy\.reduce\('MEAN'"
+        with pytest.raises(TypeError, match=message):
+            use(PerReplica((jnp.ones(2), jnp.zeros(2))))
+
+    def test_an_attribute_says_what_to_write(self) -> None:
+        value = PerReplica((jnp.ones(2), jnp.zeros(2)))
+        with pytest.raises(AttributeError, match=r"'mean'; it holds one.*reduce\("):
+            value.mean()
+        assert not hasattr(value, "shape")
+        assert f"{value}" == repr(value)
+        assert copy.deepcopy(value).values[1].tolist() == [0, 0]

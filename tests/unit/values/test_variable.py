@@ -573,6 +573,19 @@ class TestKeysOfRandomNumbers:
         )
         assert jax.random.uniform(first).shape == ()
         assert "key" in repr(v)
+        assert v.numpy().tolist() == jax.random.key_data(rest).tolist()
+
+    @pytest.mark.parametrize("aggregation", ["MEAN", "SUM"])
+    def test_keys_are_not_added(self, aggregation: str) -> None:
+        message = (
+            f"aggregation is {aggregation} and the dtype is key<fry> in one of its 2 "
+            "arrays.*of their own, with aggregation=ONLY_FIRST_REPLICA"
+        )
+        with pytest.raises(ValueError, match=message):
+            replax.Variable(
+                {"key": jax.random.key(0), "mean": jnp.zeros(3)},
+                aggregation=replax.VariableAggregation[aggregation],
+            )
 
 
 class TestUnderTransformations:

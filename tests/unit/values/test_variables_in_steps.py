@@ -367,6 +367,35 @@ class TestKeysOfRandomNumbers:
                 lambda: v.assign(jax.random.fold_in(v.read_value(), replica())),
             )
 
+    def test_the_first_replicas_key_is_kept(
+        self, strategy: MirroredStrategy, run: Runner
+    ) -> None:
+        # The state of a Flax module with Dropout: a key, and how often it was used.
+        state = {"key": jax.random.key(0), "count": jnp.zeros((), jnp.uint32)}
+        v = made(strategy, state, aggregation=A.ONLY_FIRST_REPLICA)
+
+        def step() -> None:
+            old = v.read_value()
+            key = jax.random.fold_in(old["key"], replica())
+            v.assign({"key": key, "count": old["count"] + 1 + jnp.uint32(replica())})
+
+        run(strategy, step)
+        expected = jax.random.fold_in(jax.random.key(0), 0)
+        for copy in strategy.experimental_local_results(v):
+            assert copy["key"].dtype == expected.dtype
+            numbers = jax.random.key_data(copy["key"])
+            assert numbers.tolist() == jax.random.key_data(expected).tolist()
+            assert int(copy["count"]) == 1
+
+    def test_keys_have_no_sum(self, strategy: MirroredStrategy, run: Runner) -> None:
+        def step() -> None:
+            context = replax.distribute.get_replica_context()
+            context.all_reduce("SUM", jax.random.key(0))
+
+        message = "all_reduce of a key of random numbers.*no sum; draw from it first"
+        with pytest.raises(TypeError, match=message):
+            run(strategy, step)
+
 
 class TestOtherVariables:
     def test_a_plain_variable_is_read_by_all(

@@ -18,7 +18,10 @@ __all__ = [
     "canonical",
     "check_fits",
     "is_array",
+    "is_key",
     "is_number",
+    "numbers_of",
+    "of_numbers",
     "own_copy",
     "placed",
     "row",
@@ -105,9 +108,21 @@ def is_key(dtype: Any) -> bool:
     return jnp.issubdtype(dtype, jax.dtypes.extended)
 
 
+def numbers_of(value: Any) -> Any:
+    """The array itself; of a key of random numbers the numbers it is made of."""
+    return jax.random.key_data(value) if is_key(value.dtype) else value
+
+
+def of_numbers(numbers: Any, like: Any) -> Any:
+    """What `numbers_of` was given, made again of other numbers."""
+    if not is_key(like.dtype):
+        return numbers
+    return jax.random.wrap_key_data(numbers, impl=jax.random.key_impl(like))
+
+
 def to_numpy(value: Any) -> np.ndarray:
     """The value on the host; of a key of random numbers the numbers it is made of."""
-    return np.asarray(jax.random.key_data(value) if is_key(value.dtype) else value)
+    return np.asarray(numbers_of(value))
 
 
 def shown(value: jax.Array) -> str:

@@ -57,7 +57,8 @@ class Body:
     Attributes:
       lifted: The jaxpr, with what it needs as inputs after the arguments.
       treedef: Structure of the result.
-      leaves: The leaves of the result: an Output, or the value itself.
+      leaves: The leaves of the result: an Output, a stand-in for an argument that
+        passes through, or the value itself.
       written: The variables that are assigned; their leaves are the last outputs.
       topologies: The replicas that take part.
       draws: How many runs draw from each source of random numbers.

@@ -14,12 +14,13 @@ from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.execution.body import PerReplicaArgument
 from replax._src.execution.opaque import Grouping
-from replax._src.execution.signature import kind_of_leaf
+from replax._src.execution.signature import ON_HOST, kind_of_leaf
 from replax._src.replica import scope
 from replax._src.replica.scope import HostValueError
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import is_handle
+from replax._src.values.passing import Passing, PassingPerReplica
 
 __all__ = ["Call", "spelled"]
 
@@ -35,6 +36,7 @@ class Call:
       kwargs: The arguments by name.
       captured: Arrays that the function closes over.
       static_numbers: Whether Python numbers are part of the program.
+      static_host: Whether arrays of strings and objects are part of it.
 
     Attributes:
       treedef: Structure of the arguments.
@@ -59,7 +61,13 @@ class Call:
     )
 
     def __init__(
-        self, args: Any, kwargs: Any, captured: Sequence[Any], *, static_numbers: bool
+        self,
+        args: Any,
+        kwargs: Any,
+        captured: Sequence[Any],
+        *,
+        static_numbers: bool,
+        static_host: bool,
     ) -> None:
         for arg in args:
             if hasattr(arg, "__next__"):
@@ -80,7 +88,9 @@ class Call:
                 inputs.append(None)
                 values.append(leaf)
             else:
-                kind = kind_of_leaf(leaf, static_numbers=static_numbers)
+                kind = kind_of_leaf(
+                    leaf, static_numbers=static_numbers, static_host=static_host
+                )
                 kinds.append(kind)
                 if type(kind) is tuple:
                     inputs.append(self._on_host(leaf, position))
@@ -132,6 +142,10 @@ class Call:
             msg = f"argument {spelled(where)}: {error}"
             raise OverflowError(msg) from None
 
+    def leaf(self, position: int) -> Any:
+        """One leaf of the arguments, as it was given."""
+        return self._leaves[position]
+
     def _described_stack(self, position: int) -> PerReplicaArgument:
         topology, stacked = self._topology, self.stacks[position]
         assert topology is not None
@@ -146,10 +160,15 @@ class Call:
         """The leaves as the body is traced with them: types in place of arrays."""
         position = 0
         described: list[Any] = []
-        for leaf, kind in zip(self._leaves, self.kinds, strict=True):
+        for number, (leaf, kind) in enumerate(
+            zip(self._leaves, self.kinds, strict=True)
+        ):
             if kind is _PER_REPLICA:
                 described.append(self._described_stack(position))
                 position += 1
+            elif kind is ON_HOST:
+                kept = isinstance(leaf, PerReplica)
+                described.append((PassingPerReplica if kept else Passing)(number))
             elif type(leaf) is ArrayClass:
                 described.append(
                     jax.core.ShapedArray(

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from replax._src.core import host
+from replax._src.execution.attributes import attributes_read
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import Handle
 
@@ -84,6 +85,7 @@ class Captures:
     _dicts: list[tuple[dict[str, Any], tuple[str, ...]]]
     _lists: list[tuple[list[Any], tuple[Any, ...]]]
     _attributes: list[tuple[Any, str, Any]]
+    _copies: list[tuple[Any, Callable[[Any], Any], Any]]
 
     @classmethod
     def of(cls, function: Callable[..., Any]) -> Captures:
@@ -92,11 +94,17 @@ class Captures:
         key = walk.function(function, 0)
         token = _token(key)
         return cls(
-            token, walk.arrays, walk.names, walk.dicts, walk.lists, walk.attributes
+            token,
+            walk.arrays,
+            walk.names,
+            walk.dicts,
+            walk.lists,
+            walk.attributes,
+            walk.copies,
         )
 
     def still_hold(self) -> bool:
-        """Whether nothing that was looked at has been replaced since."""
+        """Whether nothing that was looked at has been changed since."""
         # Written out, for it runs at every call.
         for namespace, name, content in self._names:
             if namespace.get(name) is not content:
@@ -110,7 +118,10 @@ class Captures:
         for items, seen in self._lists:
             if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
                 return False
-        return True
+        return not self._copies or self._same_within()
+
+    def _same_within(self) -> bool:
+        return all(copied(owner) == content for owner, copied, content in self._copies)
 
     def ignore_changes(self) -> bool:
         """Takes what the function itself has changed since for a log, not for input.
@@ -132,6 +143,9 @@ class Captures:
         for items, seen in self._lists:
             if len(items) != len(seen) or not all(map(operator.is_, items, seen)):
                 changed[id(items)] = items
+        for owner, copied, content in self._copies:
+            if copied(owner) != content:
+                changed[id(owner)] = owner
         _ignored.update(changed)
         while len(_ignored) > _MAX_IGNORED:
             del _ignored[next(iter(_ignored))]
@@ -147,12 +161,13 @@ class _Walk:
         self.dicts: list[tuple[dict[str, Any], tuple[str, ...]]] = []
         self.lists: list[tuple[list[Any], tuple[Any, ...]]] = []
         self.attributes: list[tuple[Any, str, Any]] = []
+        self.copies: list[tuple[Any, Callable[[Any], Any], Any]] = []
         self._seen: set[int] = set()
 
     def function(self, function: Any, depth: int) -> Any:
         """The key of something that is called."""
         if isinstance(function, types.MethodType):
-            owner = self.content(function.__self__, depth + 1)
+            owner = self._owner(function, depth + 1)
             return ("method", owner, self.function(function.__func__, depth))
         if not isinstance(function, types.FunctionType) or depth > _MAX_DEPTH:
             return _Identity(function)
@@ -167,21 +182,59 @@ class _Walk:
                 *(function.__kwdefaults__ or {}).values(),
             )
         ]
-        closed = [self._cell(cell, depth) for cell in function.__closure__ or ()]
+        closed = [
+            self._cell(code, name, cell, depth)
+            for name, cell in zip(
+                code.co_freevars, function.__closure__ or (), strict=True
+            )
+        ]
         named = [
-            (name, self._global(function.__globals__, name, depth))
+            (name, self._global(function.__globals__, name, code, depth))
             for name in sorted(_names(code))
             if name in function.__globals__
         ]
         return ("function", code, tuple(defaults), tuple(closed), tuple(named))
 
-    def _cell(self, cell: types.CellType, depth: int) -> Any:
+    def _owner(self, method: types.MethodType, depth: int) -> Any:
+        """The key of a method's object."""
+        code = getattr(method.__func__, "__code__", None)
+        if code is None or not code.co_argcount:
+            return self.content(method.__self__, depth)
+        return self._read_by(code, code.co_varnames[0], method.__self__, depth)
+
+    def _read_by(
+        self, code: types.CodeType, variable: str, owner: Any, depth: int
+    ) -> Any:
+        """The key of what some code can read of what it calls ``variable``."""
+        if not _is_plain_object(owner):
+            return self.content(owner, depth)
+        names = attributes_read(owner, code, variable)
+        if names is None:
+            return self.content(owner, depth)
+        mapping = owner.__dict__
+        found: list[Any] = [_Identity(owner)]
+        for name in sorted(names):
+            if name in mapping:
+                found.append((name, self._item(mapping, name, depth)))
+            else:  # it may come
+                self.names.append((mapping, name, None))
+        return tuple(found)
+
+    def _cell(
+        self, code: types.CodeType, name: str, cell: types.CellType, depth: int
+    ) -> Any:
         try:
-            return self._attribute(cell, "cell_contents", depth)
+            content = cell.cell_contents
         except ValueError:  # a name that is not bound yet
             return "unbound"
+        if (id(cell), "cell_contents") in _ignored:
+            return "changed by the function"
+        self.attributes.append((cell, "cell_contents", content))
+        return self._read_by(code, name, content, depth + 1)
 
-    def _global(self, namespace: dict[str, Any], name: str, depth: int) -> Any:
+    def _global(
+        self, namespace: dict[str, Any], name: str, code: types.CodeType, depth: int
+    ) -> Any:
         content = namespace[name]
         if isinstance(content, (types.ModuleType, type, types.BuiltinFunctionType)):
             return _Identity(content)
@@ -190,7 +243,10 @@ class _Walk:
             and content.__globals__ is not namespace
         ):
             return _Identity(content)  # of a library: taken as it is
-        return self._item(namespace, name, depth)
+        if not _is_plain_object(content) or (id(namespace), name) in _ignored:
+            return self._item(namespace, name, depth)
+        self.names.append((namespace, name, content))
+        return self._read_by(code, name, content, depth + 1)
 
     def _item(self, mapping: dict[str, Any], name: str, depth: int) -> Any:
         if (id(mapping), name) in _ignored:
@@ -203,10 +259,8 @@ class _Walk:
         """The key of something that is closed over."""
         if isinstance(value, Handle):
             return self._handle(value)
-        if isinstance(value, (np.generic, np.ndarray)) and value.size <= _SMALL:
-            array = np.asarray(value)
-            if array.dtype.kind != "O":
-                return ("value", array.dtype.str, array.shape, array.tobytes())
+        if _is_small(value):
+            return self._small(value)
         if host.is_array(value):
             self.arrays.append(value)
             return ("array", value.dtype, tuple(value.shape))
@@ -217,6 +271,15 @@ class _Walk:
         if isinstance(value, (types.FunctionType, types.MethodType)):
             return self.function(value, depth + 1)
         return self._container(value, depth)
+
+    def _small(self, value: np.generic | np.ndarray) -> Any:
+        """Few numbers, which are a part of the program and may change in place."""
+        numbers = value.tobytes()
+        if isinstance(value, np.ndarray) and value.flags.writeable:
+            if id(value) in _ignored:
+                return _Identity(value)
+            self.copies.append((value, np.ndarray.tobytes, numbers))
+        return ("value", value.dtype.str, value.shape, numbers)
 
     def _handle(self, value: Handle) -> Any:
         if type(value) is PerReplica:
@@ -237,6 +300,11 @@ class _Walk:
             return (kind, *(self.content(v, depth + 1) for v in value))
         if kind is dict:
             return (kind, *self._mapping(value, depth))
+        if kind is set and len(value) <= _MAX_ITEMS:
+            if id(value) in _ignored:
+                return _Identity(value)
+            self.copies.append((value, frozenset, frozenset(value)))
+            return (kind, frozenset(value))
         if kind.__module__.partition(".")[0] in _CLOSED_PACKAGES:
             return _Identity(value)
         return (_Identity(value), *self._parts(value, depth))
@@ -272,6 +340,25 @@ class _Walk:
         known = [name for name in mapping if (id(mapping), name) not in _ignored]
         self.dicts.append((mapping, tuple(mapping)))
         return [(name, self._item(mapping, name, depth)) for name in known]
+
+
+def _is_plain_object(value: Any) -> bool:
+    """Whether it is an object of a class of the user's, with its own attributes."""
+    return (
+        not isinstance(value, (type, types.ModuleType, Handle))
+        and not host.is_array(value)
+        and type(getattr(value, "__dict__", None)) is dict
+        and type(value).__module__.partition(".")[0] not in _CLOSED_PACKAGES
+    )
+
+
+def _is_small(value: Any) -> bool:
+    """Whether it is an array of the host that is better compared than kept."""
+    return (
+        isinstance(value, (np.generic, np.ndarray))
+        and value.size <= _SMALL
+        and value.dtype.kind != "O"
+    )
 
 
 class _Identity:

@@ -23,6 +23,7 @@ from replax._src.execution.meeting_places import (
     are_same,
     lengths_of_all,
 )
+from replax._src.execution.step_notes import note_no_rows, note_unbound_axis
 from replax._src.execution.unreduced import Unreduced, require_equal
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
@@ -83,7 +84,13 @@ def run_eagerly(
             place.strategy, topology, context, run, index, place.may_diverge
         )
         with settings(), jax.default_device(device), scope.enter(here):
-            return function(*my_args, **my_kwargs)
+            try:
+                return function(*my_args, **my_kwargs)
+            except Exception as error:
+                if isinstance(error, NameError):
+                    note_unbound_axis(error)
+                note_no_rows(error, jax.tree.leaves((my_args, my_kwargs)))
+                raise
 
     try:
         with topology.step():

@@ -29,6 +29,7 @@ __all__ = [
     "is_collective",
     "location",
     "meets_inside",
+    "needs_mesh",
     "operation",
     "sub_jaxprs",
     "type_of",
@@ -90,10 +91,21 @@ def is_collective(eqn: JaxprEqn) -> bool:
     """
     if eqn.primitive in COLLECTIVES:
         return True
-    if eqn.primitive.name == "axis_index":
-        return False
+    return eqn.primitive.name != "axis_index" and _names_replicas(eqn)
+
+
+def _names_replicas(eqn: JaxprEqn) -> bool:
     axes = eqn.params.get("axes", eqn.params.get("axis_name"))
     return axes == REPLICA_AXIS or (isinstance(axes, tuple) and REPLICA_AXIS in axes)
+
+
+def needs_mesh(jaxpr: Jaxpr) -> bool:
+    """Whether a program has operations of ``jax.lax`` over the replica axis."""
+    return any(
+        _names_replicas(eqn)
+        or any(needs_mesh(inner.jaxpr) for inner in sub_jaxprs(eqn))
+        for eqn in jaxpr.eqns
+    )
 
 
 def meets_inside(eqn: JaxprEqn) -> bool:

@@ -13,6 +13,7 @@ import jax
 
 from replax._src.core import host, jax_compat
 from replax._src.core.errors import OutOfRangeError
+from replax._src.core.frames import error_location
 from replax._src.execution.body import Body, trace_body
 from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
@@ -21,6 +22,7 @@ from replax._src.execution.program import MixedDevicesError, Program
 from replax._src.execution.signature import Static, check_against
 from replax._src.replica import scope
 from replax._src.replica.scope import HostValueError
+from replax._src.values.passing import LookedAtError
 
 __all__ = ["Function", "function"]
 
@@ -82,6 +84,8 @@ _shared: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
 _compiles: collections.Counter[Any] = collections.Counter()
 # Code that turned out to run as Python; a function made anew of it is not tried again.
 _host_codes: set[Any] = set()
+# Code that has looked at arrays of strings, which are then part of its programs.
+_looking_codes: set[Any] = set()
 _lock = threading.RLock()
 
 
@@ -118,6 +122,7 @@ class Function(Generic[P, R]):
         )
         self._host_function = on_host or self._run_on_host
         self._on_host = self._code in _host_codes
+        self._looks_at_host = self._code in _looking_codes
         self.run_programs: dict[Any, Function[..., Any]] = {}
         self._numbers_seen: set[Any] = set()
 
@@ -164,7 +169,10 @@ class Function(Generic[P, R]):
             try:
                 return self._run(args, kwargs)
             except _ASKED_FOR_VALUE as error:
-                self._becomes_host(f"Python asks for a traced value: {_first(error)}")
+                where = error_location(error)
+                self._becomes_host(
+                    f"Python asks for a traced value at {where}: {_first(error)}"
+                )
             except HostValueError as error:
                 self._becomes_host(str(error))
             except MixedDevicesError:
@@ -187,7 +195,7 @@ class Function(Generic[P, R]):
 
     @property
     def _name(self) -> str:
-        return getattr(self._function, "__qualname__", repr(self._function))
+        return getattr(self, "__qualname__", repr(self._function))
 
     def _becomes_host(self, why: str) -> None:
         self._on_host = True
@@ -204,7 +212,13 @@ class Function(Generic[P, R]):
         captures = self._captures
         if captures is None or not captures.still_hold():
             captures = self._captures = Captures.of(self._function)
-        call = Call(args, kwargs, captures.arrays, static_numbers=self._static_numbers)
+        call = Call(
+            args,
+            kwargs,
+            captures.arrays,
+            static_numbers=self._static_numbers,
+            static_host=self._looks_at_host,
+        )
         places = scope.ambient.places
         here = places[-1] if places else scope.ambient.installed
         key = (
@@ -219,7 +233,12 @@ class Function(Generic[P, R]):
         if entry is None or (entry.fixed and not entry.holds(captures.arrays)):
             entry = self._shared_entry(key, captures.arrays)
         if entry is None:
-            entry = self._compiled(key, call, captures)
+            try:
+                entry = self._compiled(key, call, captures)
+            except LookedAtError:
+                self._looks_at_host = True
+                _looking_codes.add(self._code)
+                return self._run(args, kwargs)
         return entry.program(call, captures.arrays)
 
     def _shared_entry(self, key: Any, captured: Sequence[Any]) -> _Entry | None:
@@ -301,7 +320,9 @@ class Function(Generic[P, R]):
             _log.warning(
                 "%s has been compiled %d times; it is compiled for each combination "
                 "of shapes, dtypes, structures and static values (strings, booleans, "
-                "callables) that it is given, the last one being %s",
+                "callables) that it is given, the last one being %s, and for other "
+                "plain values that it closes over; give values that change as "
+                "arguments, or keep them in a replax.Variable",
                 self._name,
                 _MANY_COMPILES,
                 kinds,

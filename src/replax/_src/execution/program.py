@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Sequence
 from typing import Any
@@ -10,10 +11,12 @@ import jax
 import jax.core
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import PartitionSpec
 
 from replax._src.core.jax_compat import ArrayClass, KeyArrayClass, uncommitted
 from replax._src.execution.body import Body, Output, PerReplicaArgument
 from replax._src.execution.call import Call
+from replax._src.execution.equations import needs_mesh
 from replax._src.execution.opaque import Classes, Grouping, replay
 from replax._src.execution.promise import promise_of
 from replax._src.replica.randomness import RandomState
@@ -21,6 +24,7 @@ from replax._src.topology import window
 from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import PerReplica, Spread
+from replax._src.values.passing import Passing, PassingPerReplica
 from replax._src.values.storage import Store
 from replax._src.values.variable import Variable
 
@@ -30,6 +34,8 @@ Shape = tuple[int, ...]
 
 # What is on some device already: arrays, and keys of random numbers.
 _PLACED = (ArrayClass, KeyArrayClass)
+# What stands for an argument that comes out as it went in.
+_PASSING = (Passing, PassingPerReplica)
 
 
 class MixedDevicesError(Exception):
@@ -128,8 +134,19 @@ class Program:
             return arrays
 
         first = 0 if uniform else 1
+        program: Any = flat
+        if self._is_single and needs_mesh(closed.jaxpr):
+            # A collective of `jax.lax` over one replica, which has to know of the axis.
+            whole = PartitionSpec()
+            program = jax.shard_map(
+                flat,
+                mesh=self.topology.mesh,
+                in_specs=whole,
+                out_specs=whole,
+                check_vma=False,
+            )
         return jax.jit(
-            flat,
+            program,
             donate_argnums=self._donated(first + len(self._arguments)),
             out_shardings=self._out_shardings(),
         )
@@ -206,13 +223,24 @@ class Program:
           call: The arguments.
           captured: What the function closes over now.
         """
-        with self._step:
-            if self._agreement is not None:
-                self._agreement.enter(self._promise)
-            outputs = self._call(*self._inputs_now(call, captured))
-            if self._has_token:
-                window.admit(outputs[-1])
-        return self._taken_apart(outputs, call.grouping.ids)
+        made: list[Sequence[jax.Array]] = []
+        try:
+            with self._step:
+                if self._agreement is not None:
+                    self._agreement.enter(self._promise)
+                inputs = self._inputs_now(call, captured)
+                # Called and kept by C, so that Ctrl-C comes before or after both: what
+                # variables held is gone when the program has been called.
+                made.extend(itertools.starmap(self._call, (inputs,)))
+                (outputs,) = made
+                self._store(outputs)
+                if self._has_token:
+                    window.admit(outputs[-1])
+        except BaseException:
+            for outputs in made:
+                self._store(outputs)
+            raise
+        return self._results_of(outputs, call)
 
     # What follows runs at every step: calls that can be left out are left out.
 
@@ -240,8 +268,8 @@ class Program:
             flat += (constant.now(captured, self.topology),)
         return flat
 
-    def _taken_apart(self, outputs: Sequence[jax.Array], ids: tuple[int, ...]) -> Any:
-        """Puts the variables back, and makes the result."""
+    def _store(self, outputs: Sequence[jax.Array]) -> None:
+        """Gives the variables what the program has made of them."""
         position = self._num_results
         for store, width in self._written:
             if store is not None:
@@ -249,10 +277,15 @@ class Program:
             position += width
         if self._moved:
             self._store_moved(outputs)
+
+    def _results_of(self, outputs: Sequence[jax.Array], call: Call) -> Any:
+        """What the function returns."""
+        ids = call.grouping.ids
         results: list[Any] = []
         for number, topology in self._results:
             if number is None:
-                results.append(topology)
+                passes = isinstance(topology, _PASSING)
+                results.append(call.leaf(topology.position) if passes else topology)
             elif topology is not None:
                 shapes = None if self._is_uniform else self._true_shapes(number, ids)
                 results.append(PerReplica.of_stack(outputs[number], shapes, topology))

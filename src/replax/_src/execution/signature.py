@@ -18,7 +18,10 @@ from replax._src.replica.scope import HostValueError
 from replax._src.values.distributed import PerReplica
 from replax._src.values.variable import Variable
 
-__all__ = ["Static", "check_against", "kind_of_leaf"]
+__all__ = ["ON_HOST", "Static", "check_against", "kind_of_leaf"]
+
+# The kind of what stays on the host and is handed on unseen.
+ON_HOST = "on the host"
 
 
 class Static:
@@ -42,23 +45,29 @@ class Static:
         except TypeError:
             return id(self.value)
 
+    def __repr__(self) -> str:
+        return repr(self.value)
 
-def kind_of_leaf(leaf: Any, *, static_numbers: bool) -> Any:
+
+def kind_of_leaf(leaf: Any, *, static_numbers: bool, static_host: bool) -> Any:
     """A hashable description of an argument.
 
     Args:
       leaf: One leaf of the arguments.
       static_numbers: Whether Python numbers are part of the program.
+      static_host: Whether arrays of strings and objects are part of it.
 
     Returns:
       A tuple that begins with ``"array"``, ``"number"`` or ``"per replica"`` for what
-      varies from call to call, a Static for what is part of the program, and the
-      variable itself for a variable.
+      varies from call to call, ON_HOST for what passes through, a Static for what is
+      part of the program, and the variable itself for a variable.
     """
     if isinstance(leaf, (ArrayClass, jax.core.Tracer, KeyArrayClass)):
         return ("array", leaf.shape, leaf.dtype, getattr(leaf, "weak_type", False))
     if isinstance(leaf, PerReplica):
-        return Static(leaf) if leaf.on_host else ("per replica",)
+        if leaf.on_host:
+            return Static(leaf) if static_host else ON_HOST
+        return ("per replica",)
     if isinstance(leaf, Variable):
         return leaf
     if host.is_array(leaf):
@@ -71,13 +80,9 @@ def kind_of_leaf(leaf: Any, *, static_numbers: bool) -> Any:
     if isinstance(leaf, functools.partial) or callable(leaf):
         return Static(leaf)
     if isinstance(leaf, np.ndarray):
-        return Static(_by_identity(leaf))
+        return Static(_Whole(leaf)) if static_host else ON_HOST
     msg = f"it is given a {type(leaf).__name__}"
     raise HostValueError(msg)
-
-
-def _by_identity(value: Any) -> Any:
-    return _Whole(value)
 
 
 class _Whole:
@@ -93,6 +98,9 @@ class _Whole:
 
     def __hash__(self) -> int:
         return id(self.value)
+
+    def __repr__(self) -> str:
+        return f"an array of {self.value.size} host values"
 
 
 def check_against(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,11 +10,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from replax._src.core.jax_compat import ArrayClass
+from replax._src.core.jax_compat import ArrayClass, axis_bound
 from replax._src.execution.components import Components
+from replax._src.execution.step_notes import note_unbound_axis
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
 from replax._src.replica.replica_context import ReplicaContext
+from replax._src.topology.topology import REPLICA_AXIS
 
 __all__ = ["SingleRun", "run_single"]
 
@@ -70,5 +73,14 @@ def run_single(
     run = SingleRun(place, random)
     context = ReplicaContext(place.strategy, place.topology, 0, run)
     here = dataclasses.replace(place, replica=context)
-    with jax.default_device(device), scope.enter(here):
-        return function(*args, **kwargs)
+    with jax.default_device(device), scope.enter(here), _axis(traced=traced):
+        try:
+            return function(*args, **kwargs)
+        except NameError as error:
+            note_unbound_axis(error)
+            raise
+
+
+def _axis(*, traced: bool) -> contextlib.AbstractContextManager[None]:
+    """The replica axis, for operations of ``jax.lax`` in a compiled step."""
+    return axis_bound(REPLICA_AXIS, 1) if traced else contextlib.nullcontext()

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 
 from replax._src.execution.class_trace import ClassTrace, StepCall, StepOutput
 from replax._src.execution.inputs import Lifted, lift_all
+from replax._src.execution.step_notes import note_no_rows
 from replax._src.execution.tracing import StepFrame
 from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.variable import Variable
@@ -113,7 +114,9 @@ def trace_step(
             try:
                 traces.append(ClassTrace(call, types, frame))
             except Exception as error:  # noqa: BLE001  # raised below
-                failure = failure or error
+                if failure is None:
+                    note_no_rows(error, types[: call.num_own])
+                    failure = error
         met = [frame.gathered for frame in frames]
         found = _totals(met, counts)
         taken_right = all(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,7 +16,7 @@ from replax._src.cluster.agreement import written
 from replax._src.core.jax_compat import uncommitted
 from replax._src.keras import internals
 from replax._src.keras.batch import Batch, Form
-from replax._src.keras.keeping import noting
+from replax._src.keras.keeping import note, noting
 from replax._src.topology import window
 from replax._src.topology.placement import replicated
 from replax._src.topology.topology import Topology
@@ -56,8 +58,8 @@ def _step(
     is_prediction: bool = False,
 ) -> Callable[[Any, Any], Any]:
     if model.jit_compile and not model.run_eagerly:
-        compiled = _CompiledStep(function, topology, is_prediction=is_prediction)
-        return noting(model, compiled)
+        keep = functools.partial(note, model)
+        return _CompiledStep(function, topology, keep, is_prediction=is_prediction)
     return noting(model, _EagerStep(function, topology))
 
 
@@ -72,11 +74,13 @@ class _CompiledStep:
         self,
         function: Callable[[Any, Any], Any],
         topology: Topology,
+        keep: Callable[[Any], None],
         *,
         is_prediction: bool,
     ) -> None:
         self._function = function
         self._topology = topology
+        self._keep = keep
         whole = NamedSharding(topology.mesh, PartitionSpec())
         self._program: Any = jax.jit(
             self._traced,
@@ -97,6 +101,7 @@ class _CompiledStep:
 
     def __call__(self, state: Any, data: Any) -> Any:
         """Outputs and the new state; the memory of the old one is used for it."""
+        self._keep(state)
         if not isinstance(data, Batch):
             data = Batch.placed(data, self._topology)
         agreement = self._topology.agreement
@@ -105,10 +110,21 @@ class _CompiledStep:
             sizes = f"rows {data.form.lengths}"
             agreement.enter(written(f"a step of a Keras model, {sizes}", kinds))
             state = jax.tree.map(self._everywhere, state)
-        with self._topology.step():
-            outputs, state, token = self._program(data.form, state, data.arrays)
-            if self._is_counted:
-                window.admit(token)
+        made: list[Any] = []
+        try:
+            with self._topology.step():
+                # Called and kept by C, so that Ctrl-C comes before or after both: the
+                # memory of the old state is gone when the program has been called.
+                given = (data.form, state, data.arrays)
+                made.extend(itertools.starmap(self._program, (given,)))
+                ((outputs, state, token),) = made
+                self._keep(state)
+                if self._is_counted:
+                    window.admit(token)
+        except BaseException:
+            for _, state, _ in made:
+                self._keep(state)
+            raise
         return outputs, state
 
     def _everywhere(self, value: jax.Array) -> jax.Array:

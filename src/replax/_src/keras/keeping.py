@@ -16,12 +16,17 @@ import jax
 
 from replax._src.keras import internals
 
-__all__ = ["kept", "noting"]
+__all__ = ["kept", "note", "noting"]
 
 Step = Callable[[Any, Any], Any]
 
 # The latest state of a model's loop: a list of arrays for each kind of variable.
 _latest: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+
+
+def note(model: Any, state: Any) -> None:
+    """Keeps the latest state of a model's loop."""
+    _latest[model] = state
 
 
 def noting(model: Any, step: Step) -> Step:

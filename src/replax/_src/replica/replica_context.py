@@ -220,6 +220,12 @@ def _as_array(leaf: Any, what: str) -> jax.Array:
 def _as_operand(leaf: Any, what: str) -> jax.Array:
     """What can be added up; booleans to how many are true."""
     array = _as_array(leaf, what)
+    if host.is_key(array.dtype):
+        msg = (
+            f"{what} of a key of random numbers, of which there is no sum; draw from "
+            f"it first, or bring the keys together with all_gather"
+        )
+        raise TypeError(msg)
     return array.astype(jnp.int32) if array.dtype == jnp.bool_ else array
 
 

@@ -107,6 +107,13 @@ def _taken(dataset: Any, what: str) -> Planned:
     """A dataset, of whatever library."""
     if isinstance(dataset, Planned):
         return dataset
+    if isinstance(dataset, DistributedDataset):
+        msg = (
+            f"{what} got {dataset!r}, whose elements are the replicas' parts already; "
+            f"loop over it as it is, or give the dataset that it was made from (a "
+            f"cell of a notebook that runs twice needs two names for the two)"
+        )
+        raise TypeError(msg)
     try:
         return as_dataset(dataset)
     except TypeError as error:

@@ -44,6 +44,12 @@ class MirroredStrategy(Strategy):
                 f"as NcclAllReduce(), or nothing"
             )
             raise ValueError(msg)
+        if isinstance(devices, int):
+            msg = (
+                f"devices is the number {devices}; name the devices, as in "
+                f"[f'CPU:{{i}}' for i in range({devices})], or leave it out to use all"
+            )
+            raise TypeError(msg)
         if devices is None:
             chosen = device_names.default_devices()
         else:

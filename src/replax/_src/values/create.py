@@ -130,14 +130,28 @@ def _check_trainable(*, trainable: bool | None, on_read: bool) -> None:
 def _check_aggregation(
     aggregation: VariableAggregation, leaves: tuple[jax.Array, ...]
 ) -> None:
-    if aggregation is not VariableAggregation.MEAN:
+    if aggregation not in (VariableAggregation.MEAN, VariableAggregation.SUM):
         return
     for leaf in leaves:
-        if not jnp.issubdtype(leaf.dtype, jnp.inexact):
+        which = leaf.dtype.name
+        if len(leaves) > 1:
+            which += f" in one of its {len(leaves)} arrays"
+        if host.is_key(leaf.dtype):
             msg = (
-                f"aggregation is MEAN and the dtype is {leaf.dtype.name}, which has no "
+                f"aggregation is {aggregation.name} and the dtype is {which}, and keys "
+                f"of random numbers have no {aggregation.name.lower()}; keep them in a "
+                f"variable of their own, with aggregation=ONLY_FIRST_REPLICA"
+            )
+            raise ValueError(msg)
+        if aggregation is VariableAggregation.MEAN and not jnp.issubdtype(
+            leaf.dtype, jnp.inexact
+        ):
+            msg = (
+                f"aggregation is MEAN and the dtype is {which}, which has no "
                 f"mean of its own kind; use a float dtype, or aggregation=SUM"
             )
+            if len(leaves) > 1:
+                msg += ", or keep whole numbers in a variable of their own"
             raise ValueError(msg)
 
 

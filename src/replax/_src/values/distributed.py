@@ -11,7 +11,7 @@ import dataclasses
 import html
 import json
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import jax
 import jax.core
@@ -23,6 +23,7 @@ from replax._src.core import host
 from replax._src.core.jax_compat import ArrayClass
 from replax._src.replica.scope import HostValueError
 from replax._src.topology.topology import Topology
+from replax._src.values.apart import Apart
 from replax._src.values.handle import Handle
 
 __all__ = ["DistributedValues", "Mirrored", "PerReplica", "Spread"]
@@ -101,7 +102,7 @@ class DistributedValues(Handle):
         )
 
 
-class PerReplica(DistributedValues):
+class PerReplica(Apart, DistributedValues):
     """A value that may differ from replica to replica.
 
     It is a pytree of its components, so ``jax.tree.map`` works on each.
@@ -281,13 +282,6 @@ class PerReplica(DistributedValues):
                 f"values with the strategy that runs them"
             )
             raise ValueError(msg)
-
-    def __jax_array__(self) -> NoReturn:
-        msg = (
-            "a PerReplica holds one value for each replica and is not an array; give "
-            "it to strategy.run as an argument, or reduce or gather it first"
-        )
-        raise TypeError(msg)
 
     def __repr__(self) -> str:
         if self._spread is not None:

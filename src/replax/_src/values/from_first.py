@@ -43,9 +43,7 @@ def from_first_process(
     for leaf, value in zip(leaves, values, strict=True):
         mine, data = data[: value.nbytes], data[value.nbytes :]
         array = jnp.asarray(np.frombuffer(mine, value.dtype).reshape(value.shape))
-        if host.is_key(leaf.dtype):
-            array = jax.random.wrap_key_data(array, impl=jax.random.key_impl(leaf))
-        found.append(array)
+        found.append(host.of_numbers(array, leaf))
     return tuple(found)
 
 

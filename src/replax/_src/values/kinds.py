@@ -7,6 +7,7 @@ from typing import Any, final
 import jax
 import numpy as np
 
+from replax._src.core import host
 from replax._src.topology.topology import Topology
 from replax._src.values import create
 from replax._src.values.mirrored import MirroredVariable
@@ -79,7 +80,7 @@ class VariableSnapshot(ArrayOperators):
 
     def numpy(self) -> Any:
         """The value on the host."""
-        return jax.tree.map(np.array, self._value)
+        return jax.tree.map(lambda x: np.array(host.numbers_of(x)), self._value)
 
     def operand(self) -> jax.Array:
         """The array to compute with."""

@@ -56,8 +56,10 @@ class MirroredVariable(Variable, DistributedValues):
             return leaves
         if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
             first = place.replica.replica_id_in_sync_group == 0
-            kept = [jnp.where(first, x, jnp.zeros_like(x)) for x in leaves]
-            return _summed(kept, place.topology)
+            numbers = [jnp.asarray(host.numbers_of(jnp.asarray(x))) for x in leaves]
+            kept = [jnp.where(first, x, jnp.zeros_like(x)) for x in numbers]
+            summed = _summed(kept, place.topology)
+            return tuple(map(host.of_numbers, summed, leaves))
         if self._aggregation is VariableAggregation.MEAN:
             return tuple(x / count for x in _summed(leaves, place.topology))
         if host.is_number(value) and _is_same(value, place):

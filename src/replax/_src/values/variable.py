@@ -219,7 +219,7 @@ class Variable(ArrayOperators, Handle, metaclass=_ChoosesKind):
     def numpy(self) -> Any:
         """The present value on the host."""
         tree = self._treedef.unflatten(self._leaves())
-        return jax.tree.map(np.array, tree)
+        return jax.tree.map(lambda x: np.array(host.numbers_of(x)), tree)
 
     def operand(self) -> jax.Array:
         """The array to compute with; it is not handed on to the caller."""
