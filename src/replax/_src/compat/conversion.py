@@ -133,7 +133,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """The value, as an array that later assignments to a variable do not change.
+    """A copy, which later assignments to a variable do not change.
 
     >>> import replax.compat.v2 as tf
     >>> v = tf.Variable(1.0)
@@ -142,7 +142,9 @@ def identity(input: Any, name: str | None = None) -> Any:
     (array(2., dtype=float32), np.float32(1.0))
     """
     del name
-    return convert_to_tensor(input)
+    value = convert_to_tensor(input)
+    # Another object: what all replicas return as one object, they return once.
+    return value.copy() if isinstance(value, np.ndarray) else jnp.array(value)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:

@@ -17,7 +17,7 @@ from jax.sharding import PartitionSpec
 
 from replax._src.core import host
 from replax._src.execution.call import spelled
-from replax._src.execution.class_trace import StepCall, StepOutput
+from replax._src.execution.class_trace import StepCall, StepInput, StepOutput
 from replax._src.execution.opaque import BodyChangedError, Classes, opaque_p
 from replax._src.execution.step_trace import StepTrace, trace_step
 from replax._src.execution.tracing import ProgramFrame
@@ -162,15 +162,21 @@ class _Step:
             frame.read(variable)
             frame.write(variable, tuple(rest[:width]))
             rest = rest[width:]
-        leaves = [
-            PerReplica.of_spread(
-                Spread(outputs[leaf.number], trace.shapes[leaf.number], self._topology)
-            )
-            if isinstance(leaf, StepOutput)
-            else leaf
-            for leaf in trace.leaves
-        ]
+        leaves = [self._returned(leaf, trace, outputs) for leaf in trace.leaves]
         return trace.treedef.unflatten(leaves)
+
+    def _returned(self, leaf: Any, trace: StepTrace, outputs: Sequence[Any]) -> Any:
+        """A leaf of the result of the run."""
+        if isinstance(leaf, StepInput):
+            return jnp.asarray(self.arrays[leaf.number])
+        if not isinstance(leaf, StepOutput):
+            return leaf
+        shapes = trace.shapes[leaf.number]
+        value = PerReplica.of_spread(
+            Spread(outputs[leaf.number], shapes, self._topology)
+        )
+        together = self._topology.agreement is None and len(set(shapes)) == 1
+        return value.values[0] if leaf.is_one and together else value
 
     # --- building the program ---------------------------------------------------
 

@@ -172,6 +172,11 @@ class ProgramFrame(_Frame):
         """Between steps there is one value."""
         return size
 
+    def is_one_object(self, value: Any) -> bool:
+        """Between steps all objects are."""
+        del value
+        return True
+
 
 class Unreduced:
     """A value that replicas assign without aggregation, to be proven common."""
@@ -196,6 +201,8 @@ class StepFrame(_Frame):
         self._totals = totals
         self.gathered: list[tuple[int, int]] = []
         self.unreduced: list[Unreduced] = []
+        self._one_objects: dict[int, Any] = {}
+        self._outside = jax_compat.current_trace()
 
     def creates_variable(self) -> None:
         """Variables with constant initial values may be made in a first step."""
@@ -209,6 +216,19 @@ class StepFrame(_Frame):
             f"the step, or give a callable: Variable(lambda: jnp.zeros(3))"
         )
         raise ValueError(msg)
+
+    def notes_one_object(self, value: Any) -> None:
+        """Notes that all replicas get what is one object outside of the step."""
+        self._one_objects[id(value)] = value
+
+    def is_one_object(self, value: Any) -> bool:
+        """Whether this stands for one object that all replicas have."""
+        if id(value) in self._one_objects:
+            return True
+        return (
+            isinstance(value, jax.core.Tracer)
+            and jax_compat.trace_of(value) is self._outside
+        )
 
     def check_unreduced(self, variable: Variable, leaves: Leaves) -> None:
         """Notes that replicas assign these leaves without any aggregation."""

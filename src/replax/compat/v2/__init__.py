@@ -70,7 +70,14 @@ from replax._src.compat.filling import (
     zeros_like,
 )
 from replax._src.compat.function import executing_eagerly, function
-from replax._src.compat.indexing import boolean_mask, gather, where
+from replax._src.compat.indexing import boolean_mask, gather, newaxis, where
+from replax._src.compat.order import (
+    control_dependencies,
+    device,
+    group,
+    inside_function,
+    no_op,
+)
 from replax._src.compat.printing import print
 from replax._src.compat.reductions import (
     argmax,
@@ -148,10 +155,12 @@ __all__ = [
     "concat",
     "config",
     "constant",
+    "control_dependencies",
     "convert_to_tensor",
     "cumsum",
     "data",
     "debugging",
+    "device",
     "distribute",
     "divide",
     "equal",
@@ -169,7 +178,9 @@ __all__ = [
     "gather",
     "greater",
     "greater_equal",
+    "group",
     "identity",
+    "inside_function",
     "int8",
     "int16",
     "int32",
@@ -189,7 +200,9 @@ __all__ = [
     "multiply",
     "negative",
     "nest",
+    "newaxis",
     "nn",
+    "no_op",
     "not_equal",
     "one_hot",
     "ones",
