@@ -92,7 +92,7 @@ class TestArguments:
     ) -> None:
         args: Any = jnp.ones((3, 2))
         with pytest.raises(
-            TypeError, match=r"args is a .*; give a tuple .*args=\(x,\)"
+            ValueError, match=r"args is a .*; give a tuple .*args=\(x,\)"
         ):
             strategy.run(lambda x: x, args)
         assert parts(strategy, strategy.run(lambda x: x, [1])) == [1]

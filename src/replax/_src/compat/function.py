@@ -29,7 +29,7 @@ def function(
     """Compiles a function; ``replax.function`` with TensorFlow's arguments.
 
     Python numbers among the arguments are part of the program, as TensorFlow has it:
-    another number compiles another one.
+    another number compiles another one. In place of a variable it returns its value.
 
     Args:
       func: The function; left out when used as ``@tf.function(...)``.
@@ -61,7 +61,7 @@ def function(
     del experimental_follow_type_hints
     if func is None:
         return functools.partial(function, input_signature=input_signature)
-    return Function(func, input_signature, static_numbers=True)
+    return Function(func, input_signature, static_numbers=True, returns_values=True)
 
 
 def executing_eagerly() -> bool:

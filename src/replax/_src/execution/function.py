@@ -18,7 +18,8 @@ from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
 from replax._src.execution.opaque import BodyChangedError, UngroupedError
 from replax._src.execution.program import MixedDevicesError, Program
-from replax._src.execution.signature import Static, check_against
+from replax._src.execution.results import returning_values
+from replax._src.execution.signature import Static, check_against, in_order
 from replax._src.replica import scope
 from replax._src.replica.scope import HostValueError
 
@@ -103,6 +104,7 @@ class Function(Generic[P, R]):
         input_signature: Sequence[Any] | None = None,
         *,
         static_numbers: bool = False,
+        returns_values: bool = False,
         stands_for: Callable[..., Any] | None = None,
         on_host: Callable[..., Any] | None = None,
     ) -> None:
@@ -110,6 +112,10 @@ class Function(Generic[P, R]):
         self._function = python_function
         self._signature = None if input_signature is None else tuple(input_signature)
         self._static_numbers = static_numbers
+        self._returns_values = returns_values
+        self._called = (
+            returning_values(python_function) if returns_values else python_function
+        )
         self._captures: Captures | None = None
         self._programs: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
         self._bodies: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
@@ -143,6 +149,7 @@ class Function(Generic[P, R]):
             self._function.__get__(instance, owner),
             self._signature,
             static_numbers=self._static_numbers,
+            returns_values=self._returns_values,
         )
         if attributes is not None:
             attributes[name] = bound
@@ -151,6 +158,7 @@ class Function(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function as one compiled program."""
         if self._signature is not None:
+            args, kwargs = in_order(self._function, args, kwargs)  # pyright: ignore[reportAssignmentType]
             args = check_against(self._signature, args, self._name)  # pyright: ignore[reportAssignmentType]
         ambient = scope.ambient
         if (
@@ -159,7 +167,7 @@ class Function(Generic[P, R]):
             or not jax_compat.is_top_level()
         ):
             # A part of something that is compiled, transformed, or run eagerly.
-            return self._function(*args, **kwargs)
+            return self._called(*args, **kwargs)
         if not self._on_host:
             try:
                 return self._run(args, kwargs)
@@ -176,7 +184,7 @@ class Function(Generic[P, R]):
         return self._host_function(*args, **kwargs)
 
     def _run_on_host(self, *args: Any, **kwargs: Any) -> Any:
-        function: Callable[..., Any] = self._function
+        function: Callable[..., Any] = self._called
         with scope.enter_host_program():
             try:
                 return function(*args, **kwargs)
@@ -256,7 +264,7 @@ class Function(Generic[P, R]):
         if entry is None:
             try:
                 body = trace_body(
-                    self._function,
+                    self._called,
                     call.treedef,
                     described,
                     call.grouping,

@@ -28,6 +28,7 @@ from replax._src.values.distributed import PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.host_leaf import HostLeaf
 from replax._src.values.storage import Leaves
+from replax._src.values.variable import Variable
 
 __all__ = ["run_compiled"]
 
@@ -162,6 +163,7 @@ class _Step:
             frame.read(variable)
             frame.write(variable, tuple(rest[:width]))
             rest = rest[width:]
+        frame.from_steps.update(x for x in trace.leaves if isinstance(x, Variable))
         leaves = [self._returned(leaf, trace, outputs) for leaf in trace.leaves]
         return trace.treedef.unflatten(leaves)
 

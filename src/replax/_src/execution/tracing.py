@@ -105,6 +105,8 @@ class ProgramFrame(_Frame):
         self.initial: dict[Variable, Leaves] = {}
         self.topologies: dict[Topology, None] = {}
         self.draws: dict[RandomState, int] = {}
+        # Variables that steps have returned, which is what each replica has of them.
+        self.from_steps: set[Variable] = set()
         self.has_created = False
         self._may_create = may_create
 

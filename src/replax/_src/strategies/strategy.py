@@ -26,7 +26,6 @@ from replax._src.topology.devices import short_name
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica
 from replax._src.values.handle import is_handle
-from replax._src.values.variable import Variable
 
 if TYPE_CHECKING:
     from replax._src.input.distributed_dataset import DistributedDataset
@@ -184,7 +183,7 @@ class Strategy:
                 f"args is a {type(args).__name__}; give a tuple of the step's "
                 f"arguments: args=(x,)"
             )
-            raise TypeError(msg)
+            raise ValueError(msg)  # noqa: TRY004 - as TensorFlow does
         args, kwargs = tuple(args), dict(kwargs or {})
         if options is not None and not isinstance(options, RunOptions):
             msg = f"options is {options!r}; give a RunOptions, or None"
