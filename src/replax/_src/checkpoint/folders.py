@@ -48,10 +48,11 @@ def latest_checkpoint(
     written: list[tuple[int, str]] = []
     for found in _checkpoints(folder):
         try:
-            written.append((storage.read_manifest(found)["written"], str(found)))
+            written.append((storage.read_manifest(found)["written"], found.name))
         except DataLossError:
             continue  # another program's
-    return max(written)[1] if written else None
+    # Beginning as the folder was given, so that a relative path stays one.
+    return os.path.join(checkpoint_dir, max(written)[1]) if written else None
 
 
 def checked(path: str | os.PathLike[str]) -> FilePath:

@@ -160,7 +160,7 @@ def _merged(
     column: tuple[Any, ...], topology: Topology, original: Callable[[Any], Any]
 ) -> Any:
     first = column[0]
-    if topology.is_only_local and (host.is_array(first) or host.is_number(first)):
+    if topology.is_only_local and host.is_array(first):
         return PerReplica.on(column, topology)  # others may have other values
     if all(value is first for value in column):
         return first

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import host
+from replax._src.core.errors import InvalidArgumentError
 from replax._src.core.readable import read
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
@@ -141,6 +142,8 @@ def _check_aggregation(
             )
             raise ValueError(msg)
 
+
+_COMPUTING = frozenset({"assign_add", "assign_sub"})
 
 # What is empty by mistake if it is empty.
 _PLAIN = frozenset({type(None), list, tuple, dict})
@@ -282,7 +285,9 @@ def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any
             f"{what} has shape {tuple(array.shape)}, but the variable has "
             f"{spec.shape}; a variable keeps its shape"
         )
-        raise ValueError(msg)
+        # As TensorFlow has it: what only an operation finds out is this error.
+        computes = verb in _COMPUTING and scope.current_frame() is None
+        raise InvalidArgumentError(msg) if computes else ValueError(msg)
     return host.typed(array, spec.dtype)
 
 

@@ -254,6 +254,18 @@ class PerReplica(DistributedValues):
             )
             raise ValueError(msg)
 
+    @property
+    def numpy(self) -> Callable[[], Any]:
+        """Gives the component on the host, if this process has one replica only."""
+        if len(self.values) != 1:
+            msg = (
+                f"a PerReplica of {len(self.values)} components has no numpy(); reduce "
+                f"or gather it, or look at strategy.experimental_local_results(value)"
+            )
+            raise AttributeError(msg)
+        (value,) = self.values
+        return lambda: np.array(value)[()]
+
     def __jax_array__(self) -> NoReturn:
         msg = (
             "a PerReplica holds one value for each replica and is not an array; give "
