@@ -25,6 +25,7 @@ from replax._src.values.kinds import VariableSnapshot
 from replax._src.values.variable import Variable
 
 __all__ = [
+    "another",
     "cast",
     "constant",
     "convert_to_tensor",
@@ -143,8 +144,17 @@ def identity(input: Any, name: str | None = None) -> Any:
     """
     del name
     value = convert_to_tensor(input)
-    # Another object: what all replicas return as one object, they return once.
-    return value.copy() if isinstance(value, np.ndarray) else jnp.array(value)
+    return another(value, value)
+
+
+def another(result: Any, *given: Any) -> Any:
+    """What an operation has made: an object that is none of those it was given.
+
+    It matters to steps: what all replicas return as one object, they return once.
+    """
+    if all(result is not value for value in given):
+        return result
+    return result.copy() if isinstance(result, np.ndarray) else jnp.array(result)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:
@@ -156,7 +166,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     Array(3., dtype=float32)
     """
     del name
-    return jax.lax.stop_gradient(convert_to_tensor(input))
+    value = convert_to_tensor(input)
+    return another(jax.lax.stop_gradient(value), value)
 
 
 def tensors(values: Sequence[Any]) -> list[Any]:

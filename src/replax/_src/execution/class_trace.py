@@ -258,6 +258,7 @@ class _CompiledRun:
         def mine(leaf: Any) -> Any:
             if not isinstance(leaf, DistributedValues) or isinstance(leaf, Variable):
                 if host.is_array(leaf):
+                    leaf = jnp.array(leaf)  # which nothing else is, such as a variable
                     self._frame.notes_one_object(leaf)
                 return leaf
             if isinstance(leaf, PerReplica) and leaf.spread is not None:

@@ -326,7 +326,10 @@ class _ReplicaRun:
         """Makes ``leaves`` what this replica has of a variable."""
         self._session.turns.require_going()
         self._session.writes(variable)
-        variable.store.set_part(self._index, leaves)
+        # What is read of a variable is not what was assigned to it.
+        original = self._session.original
+        own = tuple(x if original(x) is x else jnp.array(x) for x in leaves)
+        variable.store.set_part(self._index, own)
 
     def check_equal(self, variable: Variable, leaves: Leaves) -> None:
         """Notes what this replica assigns; compared when all replicas are done."""

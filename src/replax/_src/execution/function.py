@@ -18,7 +18,6 @@ from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
 from replax._src.execution.opaque import BodyChangedError, UngroupedError
 from replax._src.execution.program import MixedDevicesError, Program
-from replax._src.execution.results import returning_values
 from replax._src.execution.signature import Static, check_against, in_order
 from replax._src.replica import scope
 from replax._src.replica.scope import HostValueError
@@ -104,7 +103,7 @@ class Function(Generic[P, R]):
         input_signature: Sequence[Any] | None = None,
         *,
         static_numbers: bool = False,
-        returns_values: bool = False,
+        finish: Callable[[Any], Any] | None = None,
         stands_for: Callable[..., Any] | None = None,
         on_host: Callable[..., Any] | None = None,
     ) -> None:
@@ -112,10 +111,8 @@ class Function(Generic[P, R]):
         self._function = python_function
         self._signature = None if input_signature is None else tuple(input_signature)
         self._static_numbers = static_numbers
-        self._returns_values = returns_values
-        self._called = (
-            returning_values(python_function) if returns_values else python_function
-        )
+        self._finish = finish
+        self._called = _finished(python_function, finish)
         self._captures: Captures | None = None
         self._programs: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
         self._bodies: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
@@ -149,7 +146,7 @@ class Function(Generic[P, R]):
             self._function.__get__(instance, owner),
             self._signature,
             static_numbers=self._static_numbers,
-            returns_values=self._returns_values,
+            finish=self._finish,
         )
         if attributes is not None:
             attributes[name] = bound
@@ -328,6 +325,20 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<replax.function {self._name}>"
+
+
+def _finished(
+    function: Callable[..., Any], finish: Callable[[Any], Any] | None
+) -> Callable[..., Any]:
+    """The function, with something done to what it returns."""
+    if finish is None:
+        return function
+
+    @functools.wraps(function)
+    def finished(*args: Any, **kwargs: Any) -> Any:
+        return finish(function(*args, **kwargs))
+
+    return finished
 
 
 def _first(error: BaseException) -> str:

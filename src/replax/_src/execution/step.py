@@ -23,7 +23,7 @@ from replax._src.execution.step_trace import StepTrace, trace_step
 from replax._src.execution.tracing import ProgramFrame
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
-from replax._src.topology.topology import REPLICA_AXIS
+from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.distributed import PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.host_leaf import HostLeaf
@@ -88,9 +88,10 @@ class _Step:
         random: RandomState,
     ) -> None:
         self._topology = place.topology
-        self._leaves, self._treedef = jax.tree_util.tree_flatten(
+        leaves, self._treedef = jax.tree_util.tree_flatten(
             (args, kwargs), is_leaf=is_handle
         )
+        self._leaves = [_simplified(leaf, self._topology) for leaf in leaves]
         self.per_replica = [leaf for leaf in self._leaves if _is_spread(leaf)]
         self.arrays = [leaf for leaf in self._leaves if host.is_array(leaf)]
         self._call = StepCall(
@@ -260,6 +261,13 @@ def _constants(
             raise BodyChangedError  # a value of a body that is no longer being traced
         found.append(known.get(id(value), value))
     return found
+
+
+def _simplified(leaf: Any, topology: Topology) -> Any:
+    """A leaf, or the number of Python's that all replicas have."""
+    if not isinstance(leaf, PerReplica) or topology.agreement is not None:
+        return leaf
+    return leaf if leaf.number is None else leaf.number
 
 
 def _is_spread(leaf: Any) -> bool:

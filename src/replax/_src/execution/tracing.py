@@ -70,8 +70,12 @@ class _Frame:
                 and jax_compat.trace_of(leaf) is not self.trace
             ):
                 raise _lost_assignment(variable)
-        self._present[variable] = tuple(jnp.asarray(leaf) for leaf in leaves)
+        self._present[variable] = tuple(self._own(leaf) for leaf in leaves)
         self.written[variable] = None
+
+    def _own(self, leaf: Any) -> jax.Array:
+        """What a variable holds: what is read of it is not what was assigned."""
+        return jnp.asarray(leaf)
 
     def present(self, variable: Variable) -> Leaves:
         """What the variable's leaves are when the function returns."""
@@ -218,6 +222,9 @@ class StepFrame(_Frame):
             f"the step, or give a callable: Variable(lambda: jnp.zeros(3))"
         )
         raise ValueError(msg)
+
+    def _own(self, leaf: Any) -> jax.Array:
+        return jnp.array(leaf) if self.is_one_object(leaf) else jnp.asarray(leaf)
 
     def notes_one_object(self, value: Any) -> None:
         """Notes that all replicas get what is one object outside of the step."""

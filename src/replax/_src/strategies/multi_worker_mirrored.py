@@ -53,15 +53,12 @@ class MultiWorkerMirroredStrategy(Strategy):
         group = Group.of_resolver(resolver)
         if group.is_local:
             topology = Topology.of_local_devices(device_names.default_devices())
-            super().__init__(topology, cluster_resolver=resolver)
-            return
-        job = resolver.task_type or "worker"
+        else:
+            topology = _of_group(group, options)
+        job = resolver.task_type or ("localhost" if group.is_local else "worker")
         number = group.process_id if resolver.task_id is None else resolver.task_id
-        super().__init__(
-            _of_group(group, options),
-            cluster_resolver=resolver,
-            task=f"/job:{job}/replica:0/task:{number}",
-        )
+        task = f"/job:{job}/replica:0/task:{number}"
+        super().__init__(topology, cluster_resolver=resolver, task=task)
 
 
 class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):

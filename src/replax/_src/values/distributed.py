@@ -160,6 +160,17 @@ class PerReplica(DistributedValues):
         return self._topology
 
     @property
+    def number(self) -> Any:
+        """The Python number that all components are; None if they are no such."""
+        if self._values is None:
+            return None
+        first, *rest = self._values
+        if not host.is_number(first):
+            return None
+        alike = all(type(v) is type(first) and v == first for v in rest)
+        return first if alike else None
+
+    @property
     def values(self) -> tuple[Any, ...]:
         """The components of this process's replicas."""
         if self._values is None:
