@@ -347,3 +347,14 @@ def test_saves_are_counted_and_restored_counts_go_on(tmp_path: Path) -> None:
         "exact",
     ]
     assert latest_checkpoint(tmp_path / "none") is None
+
+
+def test_the_latest_in_a_relative_folder_has_a_relative_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    checkpoint = Checkpoint(n=1)
+    for folder in ("run", "."):
+        path = checkpoint.save(f"{folder}/ck")
+        assert latest_checkpoint(folder) == path
+        assert checkpoint.restore(path).assert_consumed()

@@ -92,13 +92,25 @@ class TestArguments:
     ) -> None:
         args: Any = jnp.ones((3, 2))
         with pytest.raises(
-            TypeError, match=r"args is a .*; give a tuple .*args=\(x,\)"
+            ValueError, match=r"args is a .*; give a tuple .*args=\(x,\)"
         ):
             strategy.run(lambda x: x, args)
         assert parts(strategy, strategy.run(lambda x: x, [1])) == [1]
 
 
 class TestResults:
+    def test_arguments_that_come_back_are_one_value(
+        self, strategy: MirroredStrategy
+    ) -> None:
+        one, host = jnp.ones(2), np.ones(2, np.float32)
+        found = strategy.run(lambda x, y: {"x": x, "y": y, "z": x + y}, (one, host))
+        assert found["x"] is one
+        assert isinstance(found["y"], jax.Array)
+        host[:] = 7
+        np.testing.assert_array_equal(found["y"], [1, 1])
+        np.testing.assert_array_equal(found["y"] + one, [2, 2])
+        assert isinstance(found["z"], PerReplica)
+
     def test_the_same_object_comes_back_unwrapped(
         self, strategy: MirroredStrategy
     ) -> None:

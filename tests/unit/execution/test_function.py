@@ -363,6 +363,20 @@ class TestVariables:
         bump()
         assert before.is_deleted()
 
+    def test_arguments_of_a_signature_by_name(self) -> None:
+        spec = replax.TensorSpec([2], np.float32)
+
+        @replax.function(input_signature=[spec, replax.TensorSpec([], np.int32)])
+        def scaled(x: Any, n: Any) -> Any:
+            return x * n
+
+        assert scaled(n=2, x=[1.0, 2.0]).tolist() == [2, 4]
+        assert scaled([1.0, 2.0], n=3).tolist() == [3, 6]
+        with pytest.raises(TypeError, match="missing a required argument: 'x'"):
+            scaled(n=2)
+        with pytest.raises(TypeError, match="does not fit its input_signature"):
+            scaled([1.0, 2.0], 2.5)
+
     def test_a_variable_is_an_argument_and_a_result(self) -> None:
         v = replax.Variable(3.0)
 

@@ -304,6 +304,35 @@ class TestReplicaContext:
         np.testing.assert_array_equal(eager, numbers(replax.function(twice)))
         assert len(np.unique(eager)) == eager.size
 
+    def test_what_is_one_object_comes_back_as_one_value(self) -> None:
+        strategy, captured = on(3), jnp.ones(2)
+
+        @replax.function
+        def train(x: Any, n: Any) -> Any:
+            return strategy.run(lambda y, m: (y, m, captured, y + 0, x), args=(x, n))
+
+        one, n, kept, own, outer = train(jnp.zeros(2), np.arange(3))
+        assert all(isinstance(v, jax.Array) for v in (one, n, kept, outer))
+        np.testing.assert_array_equal(n, [0, 1, 2])
+        assert local(strategy, own) == [[0, 0]] * 3
+
+    def test_numbers_that_all_replicas_have_stay_numbers(self) -> None:
+        strategy, seen = on(2), []
+
+        def step(same: Any, other: Any) -> Any:
+            seen.append((type(same), isinstance(other, jax.Array)))
+            return same * other
+
+        @replax.function
+        def train() -> Any:
+            make = strategy.experimental_distribute_values_from_function
+            same = make(lambda c: c.num_replicas_in_sync)
+            other = make(lambda c: c.replica_id_in_sync_group)
+            return strategy.run(step, (same, other))
+
+        assert local(strategy, train()) == [0, 2]
+        assert seen == [(int, True)]
+
     def test_merge_call_is_called_once(self) -> None:
         strategy, calls = on(3), []
         with strategy.scope():
@@ -325,7 +354,7 @@ class TestReplicaContext:
             return strategy.run(step)
 
         total, back = train()
-        assert local(strategy, total) == [30, 30, 30]
+        assert float(total) == 30
         assert local(strategy, back) == [0, 1, 2]
         assert v.numpy() == 3
         assert calls == [None]

@@ -100,9 +100,15 @@ class TestLocalResults:
         assert strategy.experimental_local_results(PerReplica((1, 2, 3))) == (1, 2, 3)
         assert strategy.experimental_local_results(Mirrored((1, 1, 1))) == (1, 1, 1)
 
-    @pytest.mark.parametrize("value", [5, "text", None, [1, {"a": 2}], (1, 2)])
+    @pytest.mark.parametrize("value", [5, "text", None])
     def test_of_a_plain_value(self, strategy: MirroredStrategy, value: Any) -> None:
         assert strategy.experimental_local_results(value) == (value,)
+
+    @pytest.mark.parametrize("value", [[1, {"a": 2}], (1, 2), ()])
+    def test_of_a_nest_of_plain_values(
+        self, strategy: MirroredStrategy, value: Any
+    ) -> None:
+        assert strategy.experimental_local_results(value) == (value,) * 3
 
     def test_of_a_nest_there_is_one_nest_a_replica(
         self, strategy: MirroredStrategy
@@ -238,7 +244,11 @@ class TestRun:
 class TestExtended:
     def test_devices_by_name(self) -> None:
         extended = MirroredStrategy(["CPU:3", "CPU:1"]).extended
-        assert extended.worker_devices == ("/device:CPU:3", "/device:CPU:1")
+        task = "/job:localhost/replica:0/task:0"
+        assert extended.worker_devices == (
+            f"{task}/device:CPU:3",
+            f"{task}/device:CPU:1",
+        )
         assert extended.parameter_devices == extended.worker_devices
 
     def test_reduce_to_and_broadcast_to(self, strategy: MirroredStrategy) -> None:

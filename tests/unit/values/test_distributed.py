@@ -90,6 +90,11 @@ class TestComponents:
         ):
             jnp.asarray(PerReplica([1.0, 2.0]))
 
+    def test_the_only_component_is_on_the_host_for_the_asking(self) -> None:
+        assert PerReplica((jnp.ones(2),)).numpy().tolist() == [1, 1]
+        with pytest.raises(AttributeError, match=r"PerReplica.*numpy"):
+            _ = PerReplica((1, 2)).numpy
+
     def test_a_mirrored_value_is_an_array(self) -> None:
         assert jnp.asarray(Mirrored([1.0, 1.0])) == 1
         ones: Any = Mirrored([jnp.ones(2)] * 2)

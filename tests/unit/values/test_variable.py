@@ -193,7 +193,10 @@ class TestChoices:
         assert v.trainable
         assert v.name == "Variable"
         assert v.aggregation is VariableAggregation.NONE
-        assert v.synchronization is VariableSynchronization.ON_WRITE
+        assert v.synchronization is VariableSynchronization.AUTO
+        with mirrored.scope():
+            copies = replax.Variable(1.0)
+        assert copies.synchronization is VariableSynchronization.ON_WRITE
         assert not replax.Variable(1.0, trainable=False).trainable
         with mirrored.scope():
             local = replax.Variable(
@@ -263,9 +266,22 @@ class TestAssign:
         with pytest.raises(ValueError, match=r"has shape \(1,\), but"):
             v.assign_add([1.0])
 
-    @pytest.mark.parametrize("value", [1.5, [1.5], np.float32(2), jnp.float32(2), 1j])
-    def test_another_dtype(self, make: Maker, value: Any) -> None:
+    @pytest.mark.parametrize("value", [1.5, [1.5], 1j])
+    def test_numbers_of_another_kind(self, make: Maker, value: Any) -> None:
         v = make([1] if isinstance(value, list) else 1, name="v")
+        with pytest.raises(TypeError, match=r"'v' is .*int32, which .*round it"):
+            v.assign(value)
+
+    @pytest.mark.parametrize("dtype", ["int8", "int32", "uint8", "float32"])
+    def test_arrays_of_numpy_are_converted(self, make: Maker, dtype: str) -> None:
+        v = make(0, dtype=dtype)
+        for value in (np.int64(3), np.array(3, np.uint8), np.array(True)):
+            assert v.assign(value).numpy() == value
+            assert v.numpy().dtype == dtype
+
+    @pytest.mark.parametrize("value", [np.float32(2), jnp.float32(2)])
+    def test_another_dtype(self, make: Maker, value: Any) -> None:
+        v = make(1, name="v")
         with pytest.raises(
             ValueError, match=r"'v' has dtype .*convert it with .astype"
         ):

@@ -94,6 +94,33 @@ class TestAggregation:
             run(strategy, lambda: getattr(v, verb)(2.0))
         assert parts(strategy, v) == [1] * 3
 
+    def test_the_sum_of_one_array_is_ambiguous(
+        self, strategy: MirroredStrategy, run: Runner
+    ) -> None:
+        v = made(strategy, 1.0, aggregation=A.SUM)
+        one = jnp.float32(2)
+
+        def given(x: Any) -> None:
+            v.assign_add(x)
+
+        def merged() -> None:
+            v.assign_add(context().merge_call(lambda _: jnp.ones(()) * 2))
+
+        for step, args in (
+            (lambda: v.assign_add(one), ()),
+            (given, (one,)),
+            (given, (np.array(2, np.float32),)),
+            (merged, ()),
+        ):
+            with pytest.raises(
+                ValueError,
+                match=r"assign_add\(one array\) .*'v' by 3 .*made in the step",
+            ):
+                run(strategy, step, *args)
+        assert parts(strategy, v) == [1] * 3
+        run(strategy, lambda x: v.assign_add(x * 1), one)
+        assert parts(strategy, v) == [7] * 3
+
     def test_the_sum_of_the_replicas_own_numbers_is_not(
         self, strategy: MirroredStrategy, run: Runner
     ) -> None:

@@ -48,10 +48,13 @@ def latest_checkpoint(
     written: list[tuple[int, str]] = []
     for found in _checkpoints(folder):
         try:
-            written.append((storage.read_manifest(found)["written"], str(found)))
+            written.append((storage.read_manifest(found)["written"], found.name))
         except DataLossError:
             continue  # another program's
-    return max(written)[1] if written else None
+    if not written:
+        return None
+    # It begins as the folder was given: a relative path stays one, with its "./".
+    return os.path.join(checkpoint_dir, max(written)[1])  # noqa: PTH118
 
 
 def checked(path: str | os.PathLike[str]) -> FilePath:

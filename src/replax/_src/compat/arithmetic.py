@@ -10,7 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.compat.conversion import convert_to_tensor, operands, tensors
+from replax._src.compat.conversion import (
+    another,
+    convert_to_tensor,
+    operands,
+    tensors,
+)
 
 __all__ = [
     "abs",
@@ -363,7 +368,7 @@ def add_n(inputs: Sequence[Any], name: str | None = None) -> Any:
         shapes = ", ".join(str(part.shape) for part in parts)
         msg = f"add_n of the shapes {shapes}; give arrays of one shape"
         raise ValueError(msg)
-    return functools.reduce(jnp.add, parts)
+    return another(functools.reduce(jnp.add, parts), *parts)
 
 
 def clip_by_value(

@@ -11,6 +11,7 @@ import jax
 import numpy as np
 
 from replax._src.core.jax_compat import ArrayClass
+from replax._src.values.variable import Variable
 
 __all__ = ["Tensor", "is_tensor"]
 
@@ -18,13 +19,13 @@ Tensor = jax.Array
 
 
 def is_tensor(x: Any) -> bool:
-    """Whether ``x`` is an array, traced or not, or a string array.
+    """Whether ``x`` is an array, traced or not, a string array, or a variable.
 
     >>> import replax.compat.v2 as tf
     >>> tf.is_tensor(tf.constant(1)), tf.is_tensor(1)
     (True, False)
     """
-    return isinstance(x, (jax.Array, np.ndarray))
+    return isinstance(x, (jax.Array, np.ndarray, Variable))
 
 
 def _numpy(self: jax.Array) -> Any:

@@ -26,6 +26,7 @@ from replax._src.values.kinds import VariableSnapshot
 from replax._src.values.variable import Variable
 
 __all__ = [
+    "another",
     "cast",
     "constant",
     "convert_to_tensor",
@@ -135,7 +136,7 @@ def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
 
 
 def identity(input: Any, name: str | None = None) -> Any:
-    """The value, as an array that later assignments to a variable do not change.
+    """A copy, which later assignments to a variable do not change.
 
     >>> import replax.compat.v2 as tf
     >>> v = tf.Variable(1.0)
@@ -144,7 +145,18 @@ def identity(input: Any, name: str | None = None) -> Any:
     (array(2., dtype=float32), np.float32(1.0))
     """
     del name
-    return convert_to_tensor(input)
+    value = convert_to_tensor(input)
+    return another(value, value)
+
+
+def another(result: Any, *given: Any) -> Any:
+    """What an operation has made: an object that is none of those it was given.
+
+    It matters to steps: what all replicas return as one object, they return once.
+    """
+    if all(result is not value for value in given):
+        return result
+    return result.copy() if isinstance(result, np.ndarray) else jnp.array(result)
 
 
 def stop_gradient(input: Any, name: str | None = None) -> Any:
@@ -156,7 +168,8 @@ def stop_gradient(input: Any, name: str | None = None) -> Any:
     Array(3., dtype=float32)
     """
     del name
-    return jax.lax.stop_gradient(convert_to_tensor(input))
+    value = convert_to_tensor(input)
+    return another(jax.lax.stop_gradient(value), value)
 
 
 def tensors(values: Sequence[Any]) -> list[Any]:

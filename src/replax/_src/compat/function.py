@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from replax._src.compat.results import values_of
 from replax._src.core import jax_compat
 from replax._src.execution.function import Function
 from replax._src.replica import scope
@@ -29,7 +30,8 @@ def function(
     """Compiles a function; ``replax.function`` with TensorFlow's arguments.
 
     Python numbers among the arguments are part of the program, as TensorFlow has it:
-    another number compiles another one.
+    another number compiles another one. In place of numbers and variables it returns
+    arrays.
 
     Args:
       func: The function; left out when used as ``@tf.function(...)``.
@@ -61,7 +63,7 @@ def function(
     del experimental_follow_type_hints
     if func is None:
         return functools.partial(function, input_signature=input_signature)
-    return Function(func, input_signature, static_numbers=True)
+    return Function(func, input_signature, static_numbers=True, finish=values_of)
 
 
 def executing_eagerly() -> bool:

@@ -12,7 +12,10 @@ from replax._src.compat.conversion import convert_to_tensor, operands
 from replax._src.compat.dtypes import bool_, int64
 from replax._src.core.errors import InvalidArgumentError
 
-__all__ = ["boolean_mask", "gather", "where"]
+__all__ = ["boolean_mask", "gather", "newaxis", "where"]
+
+# An axis of length 1, among the indices of an array.
+newaxis = None
 
 
 def gather(

@@ -37,6 +37,10 @@ class InputIterator:
         """
         return self._steps.get_next()
 
+    def get_next_as_optional(self) -> Any:
+        """What the replicas get next, or that there is nothing any more."""
+        return self._steps.get_next_as_optional()
+
     def __iter__(self) -> Self:
         return self
 

@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from replax._src.compat.conversion import convert_to_tensor, tensors
+from replax._src.compat.conversion import another, convert_to_tensor, tensors
 from replax._src.compat.dtypes import as_dtype, int32
 from replax._src.compat.filling import shape_of
 from replax._src.core import jax_compat
@@ -85,7 +85,8 @@ def reshape(tensor: Any, shape: Any, name: str | None = None) -> Any:
            [3, 4]], dtype=int32)
     """
     del name
-    return convert_to_tensor(tensor).reshape(shape_of(shape))
+    array = convert_to_tensor(tensor)
+    return another(array.reshape(shape_of(shape)), array)
 
 
 def transpose(
@@ -99,8 +100,9 @@ def transpose(
            [2, 4]], dtype=int32)
     """
     del name
-    turned = convert_to_tensor(a).transpose(None if perm is None else shape_of(perm))
-    return jnp.conj(turned) if conjugate else turned
+    array = convert_to_tensor(a)
+    turned = array.transpose(None if perm is None else shape_of(perm))
+    return another(jnp.conj(turned) if conjugate else turned, array)
 
 
 def expand_dims(input: Any, axis: int, name: str | None = None) -> Any:
@@ -126,7 +128,7 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None) -> Any:
     del name
     array = convert_to_tensor(input)
     axes = None if axis is None or axis == [] else shape_of(axis)
-    return _numpy_for(array).squeeze(array, axes)
+    return another(_numpy_for(array).squeeze(array, axes), array)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
@@ -151,7 +153,8 @@ def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Any:
     """
     del name
     array = convert_to_tensor(input)
-    return convert_to_tensor(_numpy_for(array).broadcast_to(array, shape_of(shape)))
+    spread = _numpy_for(array).broadcast_to(array, shape_of(shape))
+    return another(convert_to_tensor(spread), array)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
@@ -191,7 +194,7 @@ def concat(values: Sequence[Any], axis: int, name: str = "concat") -> Any:
     """
     del name
     parts = tensors(_listed(values, "concat"))
-    return _numpy_for(parts[0]).concatenate(parts, int(axis))
+    return another(_numpy_for(parts[0]).concatenate(parts, int(axis)), *parts)
 
 
 def unstack(

@@ -20,7 +20,7 @@ from replax._src.core import host, jax_compat
 from replax._src.core.errors import InvalidArgumentError
 from replax._src.execution.opaque import Classes, opaque_p
 from replax._src.replica import scope
-from replax._src.replica.reduce_op import ReduceOp
+from replax._src.replica.reduce_op import ReduceOp, mean_dtype
 from replax._src.topology import window
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica, Spread
@@ -80,14 +80,27 @@ def _reduced(leaf: Any, joining: _Reduction, topology: Topology) -> Any:
         return _reduced_variable(leaf, joining, topology)
     if isinstance(leaf, DistributedValues):
         return _joined(leaf, joining, topology)
-    if not topology.is_single and joining.op is ReduceOp.SUM:
+    if topology.is_single:
+        return leaf if joining.axes is None else joining.of_one(leaf)
+    if topology.is_only_local:
+        return _reduced_here(leaf, joining, topology)
+    if joining.axes is not None:
+        return joining.of_equals(leaf, topology.num_replicas)
+    if joining.op is ReduceOp.SUM:
         msg = (
             f"reduce('SUM') of {_brief(leaf)}, which is one value and not one for each "
             f"of the {topology.num_replicas} replicas: it is not said whether it "
             f"counts once. Reduce what strategy.run returned, or multiply it yourself"
         )
         raise ValueError(msg)
-    return leaf if joining.axes is None else joining.of_one(leaf)
+    return leaf
+
+
+def _reduced_here(leaf: Any, joining: _Reduction, topology: Topology) -> Any:
+    """Of a plain value where it is that of this process's only replica."""
+    if scope.current_frame() is not None:  # one program: it is the same everywhere
+        return joining.of_equals(leaf, topology.num_replicas)
+    return _joined(PerReplica.on((leaf,), topology), joining, topology)
 
 
 def _reduced_variable(
@@ -257,6 +270,11 @@ class _Reduction(_Joining):
     def label(self) -> str:
         return f"reduce({self.op.value!r}, axis={self.axes})"
 
+    def of_equals(self, value: Any, count: int) -> Any:
+        """The result, from the value that each of ``count`` replicas has."""
+        of_one = self.of_one(value)
+        return of_one * count if self.op is ReduceOp.SUM else of_one
+
     def check(self, shape: Shape) -> None:
         axes = self.axes or ()
         for axis in axes:
@@ -295,10 +313,10 @@ class _Reduction(_Joining):
             count * math.prod(shape[a] for a in axes)
             for count, shape in zip(counts, shapes, strict=True)
         )
-        mean = jnp.sum(stacked, axis=over, dtype=_wide(stacked.dtype)) / elements
-        if jnp.issubdtype(stacked.dtype, jnp.inexact):
-            return mean.astype(stacked.dtype)
-        return mean
+        total = jnp.sum(stacked, axis=over, dtype=_wide(stacked.dtype))
+        if not jnp.issubdtype(stacked.dtype, jnp.inexact):
+            total = total.astype(mean_dtype(stacked.dtype))
+        return (total / elements).astype(mean_dtype(stacked.dtype))
 
     def _require_equal_rest(self, shapes: tuple[Shape, ...], axes: Shape) -> None:
         rests = {

@@ -15,14 +15,16 @@ import weakref
 from collections.abc import Callable
 from typing import Any
 
+import jax
 import numpy as np
 
 from replax._src.core import host
+from replax._src.core.jax_compat import ArrayClass
 from replax._src.execution.attributes import attributes_read
 from replax._src.values.distributed import PerReplica
 from replax._src.values.handle import Handle
 
-__all__ = ["Captures", "Token"]
+__all__ = ["Captures", "Token", "captured_arrays"]
 
 # Containers larger than this are data, compared by identity.
 _MAX_ITEMS = 256
@@ -150,6 +152,12 @@ class Captures:
         while len(_ignored) > _MAX_IGNORED:
             del _ignored[next(iter(_ignored))]
         return bool(changed)
+
+
+def captured_arrays(function: Callable[..., Any]) -> list[jax.Array]:
+    """The arrays of JAX that a function closes over."""
+    arrays = Captures.of(function).arrays
+    return [array for array in arrays if isinstance(array, ArrayClass)]
 
 
 class _Walk:

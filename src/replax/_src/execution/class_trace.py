@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jax
@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from replax._src.core import host
 from replax._src.core.jax_compat import ClosedJaxpr
 from replax._src.execution import divergence
+from replax._src.execution.captures import captured_arrays
 from replax._src.execution.inputs import lift
 from replax._src.execution.tracing import StepFrame, Unreduced, tracing
 from replax._src.execution.unreduced import unreduced_error
@@ -24,12 +25,25 @@ from replax._src.values.handle import is_handle
 from replax._src.values.host_leaf import HostLeaf
 from replax._src.values.variable import Variable
 
-__all__ = ["ClassTrace", "StepCall", "StepOutput"]
+__all__ = ["ClassTrace", "StepCall", "StepInput", "StepOutput"]
 
 
 @dataclasses.dataclass(frozen=True)
 class StepOutput:
-    """A leaf of a step's result that is the ``number``-th output."""
+    """A leaf of a step's result that is the ``number``-th output.
+
+    Attributes:
+      number: Which output.
+      is_one: Whether it is one object that all replicas return.
+    """
+
+    number: int
+    is_one: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class StepInput:
+    """A leaf of a step's result that is its ``number``-th plain argument."""
 
     number: int
 
@@ -94,18 +108,24 @@ class ClassTrace:
                 call.place.strategy, call.place.topology, replica_id, run
             )
             args, kwargs = call.arguments(inputs)
+            plain = {id(x): i for i, x in enumerate(inputs[call.num_own :])}
+            for value in (*inputs[call.num_own :], *captured_arrays(call.function)):
+                self._frame.notes_one_object(value)
             with scope.enter(dataclasses.replace(call.place, replica=context)):
                 result = call.function(*args, **kwargs)
-            return self._outputs_of(result)
+            return self._outputs_of(result, plain)
 
-    def _outputs_of(self, result: Any) -> list[Any]:
+    def _outputs_of(self, result: Any, plain: Mapping[int, int]) -> list[Any]:
         """What the trace puts out: the result, the variables, and what is checked."""
         flat, self.treedef = jax.tree_util.tree_flatten(result, is_leaf=is_handle)
         outputs: list[Any] = []
         leaves: list[Any] = []
         for leaf in flat:
-            if host.is_array(leaf):
-                leaves.append(StepOutput(len(outputs)))
+            if id(leaf) in plain:
+                leaves.append(StepInput(plain[id(leaf)]))
+            elif host.is_array(leaf):
+                is_one = self._frame.is_one_object(leaf)
+                leaves.append(StepOutput(len(outputs), is_one))
                 outputs.append(jnp.asarray(leaf))
             else:
                 leaves.append(leaf.value if isinstance(leaf, HostLeaf) else leaf)
@@ -237,6 +257,9 @@ class _CompiledRun:
 
         def mine(leaf: Any) -> Any:
             if not isinstance(leaf, DistributedValues) or isinstance(leaf, Variable):
+                if host.is_array(leaf):
+                    leaf = jnp.array(leaf)  # which nothing else is, such as a variable
+                    self._frame.notes_one_object(leaf)
                 return leaf
             if isinstance(leaf, PerReplica) and leaf.spread is not None:
                 return leaf.spread.stacked[self._replica_id]
@@ -267,7 +290,7 @@ def _gathered(leaf: Any, topology: Topology) -> PerReplica:
 
 def _form(trace: ClassTrace) -> str:
     shown = [
-        "an array" if isinstance(leaf, StepOutput) else repr(leaf)
+        "an array" if isinstance(leaf, (StepInput, StepOutput)) else repr(leaf)
         for leaf in trace.leaves
     ]
     return str(trace.treedef.unflatten(shown))

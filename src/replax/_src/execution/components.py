@@ -30,6 +30,8 @@ class Components:
         self._leaves, self._treedef = jax.tree_util.tree_flatten(
             (args, kwargs), is_leaf=is_handle
         )
+        # What the replicas got of it, to know it by.
+        self._given: dict[int, tuple[Any, Any]] = {}
         for position, leaf in enumerate(self._leaves):
             if _is_split(leaf) and len(leaf.placed) != count:
                 msg = (
@@ -48,13 +50,20 @@ class Components:
         """
         mine: list[Any] = []
         for position, leaf in enumerate(self._leaves):
-            part = leaf.placed[index] if _is_split(leaf) else leaf
+            split = _is_split(leaf)
+            part = leaf.placed[index] if split else leaf
             if isinstance(part, ArrayClass):
                 part = place(part)
             elif isinstance(part, np.ndarray) and host.is_array(part):
                 part = place(self._copied(part, position))
+            if part is not leaf and not split:
+                self._given[id(part)] = (part, leaf)
             mine.append(part)
         return self._treedef.unflatten(mine)
+
+    def original(self, value: Any) -> Any:
+        """The argument that a replica's value is its copy of; else the value."""
+        return self._given.get(id(value), (value, value))[1]
 
     def _copied(self, array: np.ndarray, position: int) -> np.ndarray:
         """Memory of its own: the caller may write to the given one afterwards."""

@@ -14,7 +14,7 @@ from jax import lax
 
 from replax._src.core import host, jax_compat
 from replax._src.core.frames import user_location
-from replax._src.core.jax_compat import caller_settings
+from replax._src.core.jax_compat import ArrayClass, caller_settings
 from replax._src.execution.baton import Turns
 from replax._src.execution.components import Components
 from replax._src.execution.meeting_places import (
@@ -67,9 +67,9 @@ def run_eagerly(
     _say_once()
     topology = place.topology
     turns = Turns(len(topology.local_replicas))
-    session = _Session(turns, place, random)
-    settings = caller_settings()
     components = Components(args, kwargs, len(topology.local_replicas))
+    session = _Session(turns, place, random, components.original)
+    settings = caller_settings()
 
     def call(index: int) -> Any:
         device = topology.local_devices[index]
@@ -101,7 +101,7 @@ def run_eagerly(
         if isinstance(error, ValueError) and "incompatible devices" in str(error):
             error.add_note(_SHARED_NOTE)
         raise
-    return merged_results(results, "the step returned", topology)
+    return merged_results(results, "the step returned", topology, components.original)
 
 
 # JAX names two devices; what is behind it is this.
@@ -132,13 +132,23 @@ def _say_once() -> None:
         )
 
 
-def merged_results(results: Sequence[Any], what: str, topology: Topology) -> Any:
+def _itself(value: Any) -> Any:
+    return value
+
+
+def merged_results(
+    results: Sequence[Any],
+    what: str,
+    topology: Topology,
+    original: Callable[[Any], Any] = _itself,
+) -> Any:
     """One tree from those of all replicas.
 
     Args:
       results: The trees.
       what: What they are, for the error if they differ in structure.
       topology: The replicas.
+      original: Says what a value is a replica's copy of, if it is one.
     """
     flat = [jax.tree_util.tree_flatten(r, is_leaf=is_handle) for r in results]
     treedef = flat[0][1]
@@ -150,24 +160,37 @@ def merged_results(results: Sequence[Any], what: str, topology: Topology) -> Any
             )
             raise ValueError(msg)
     columns = zip(*(leaves for leaves, _ in flat), strict=True)
-    return treedef.unflatten([_merged(column, topology) for column in columns])
+    return treedef.unflatten([_merged(c, topology, original) for c in columns])
 
 
-def _merged(column: tuple[Any, ...], topology: Topology) -> Any:
+def _merged(
+    column: tuple[Any, ...], topology: Topology, original: Callable[[Any], Any]
+) -> Any:
     first = column[0]
-    if topology.is_only_local and (host.is_array(first) or host.is_number(first)):
+    if topology.is_only_local and host.is_array(first):
         return PerReplica.on(column, topology)  # others may have other values
     if all(value is first for value in column):
         return first
+    given = original(first)
+    if given is not first and all(original(value) is given for value in column):
+        return given if isinstance(given, ArrayClass) else jax_compat.uncommitted(first)
     return PerReplica.on(column, topology)
 
 
 class _Session:
     """What the replicas of one eager run share."""
 
-    def __init__(self, turns: Turns, place: scope.Place, random: RandomState) -> None:
+    def __init__(
+        self,
+        turns: Turns,
+        place: scope.Place,
+        random: RandomState,
+        original: Callable[[Any], Any],
+    ) -> None:
         self.turns = turns
         self.place = place
+        self.original = original
+        self.summands: list[list[Any]] = [[] for _ in place.topology.local_replicas]
         self.between = scope.Place(place.strategy, place.topology)
         self.home = jax_compat.setting("jax_default_device")
         self.unreduced: list[list[Unreduced]] = [
@@ -260,7 +283,10 @@ class _ReplicaRun:
 
         def combine(brought: list[Any]) -> list[Any]:
             merged_args, merged_kwargs = merged_results(
-                brought, "merge_call was given", session.place.topology
+                brought,
+                "merge_call was given",
+                session.place.topology,
+                session.original,
             )
             result = session.call_between(
                 lambda: function(session.place.strategy, *merged_args, **merged_kwargs)
@@ -285,13 +311,32 @@ class _ReplicaRun:
 
         return self._meet("comparing a number", value, combine)
 
+    def is_one_object(self, value: Any) -> bool:
+        """Whether all replicas come with this object; the last one to come knows."""
+        session = self._session
+        mine = session.summands[self._index]
+        known = session.original(value)
+        # What else is the same may be so by chance, such as an array of NumPy's.
+        is_known = known is not value or isinstance(value, ArrayClass)
+        mine.append(known if is_known else object())
+        number = len(mine) - 1
+        if any(len(others) <= number for others in session.summands):
+            return False
+        column = [others[number] for others in session.summands]
+        for others in session.summands:
+            others[number] = None  # not to be kept longer
+        return all(other is column[0] for other in column)
+
     # --- variables --------------------------------------------------------------
 
     def write(self, variable: Variable, leaves: Leaves) -> None:
         """Makes ``leaves`` what this replica has of a variable."""
         self._session.turns.require_going()
         self._session.writes(variable)
-        variable.store.set_part(self._index, leaves)
+        # What is read of a variable is not what was assigned to it.
+        original = self._session.original
+        own = tuple(x if original(x) is x else jnp.array(x) for x in leaves)
+        variable.store.set_part(self._index, own)
 
     def check_equal(self, variable: Variable, leaves: Leaves) -> None:
         """Notes what this replica assigns; compared when all replicas are done."""

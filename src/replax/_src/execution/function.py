@@ -19,7 +19,7 @@ from replax._src.execution.call import Call
 from replax._src.execution.captures import Captures
 from replax._src.execution.opaque import BodyChangedError, UngroupedError
 from replax._src.execution.program import MixedDevicesError, Program
-from replax._src.execution.signature import Static, check_against
+from replax._src.execution.signature import Static, check_against, in_order
 from replax._src.replica import scope
 from replax._src.replica.scope import HostValueError
 from replax._src.values.passing import LookedAtError
@@ -107,6 +107,7 @@ class Function(Generic[P, R]):
         input_signature: Sequence[Any] | None = None,
         *,
         static_numbers: bool = False,
+        finish: Callable[[Any], Any] | None = None,
         stands_for: Callable[..., Any] | None = None,
         on_host: Callable[..., Any] | None = None,
     ) -> None:
@@ -114,6 +115,8 @@ class Function(Generic[P, R]):
         self._function = python_function
         self._signature = None if input_signature is None else tuple(input_signature)
         self._static_numbers = static_numbers
+        self._finish = finish
+        self._called = _finished(python_function, finish)
         self._captures: Captures | None = None
         self._programs: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
         self._bodies: collections.OrderedDict[Any, _Entry] = collections.OrderedDict()
@@ -148,6 +151,7 @@ class Function(Generic[P, R]):
             self._function.__get__(instance, owner),
             self._signature,
             static_numbers=self._static_numbers,
+            finish=self._finish,
         )
         if attributes is not None:
             attributes[name] = bound
@@ -156,6 +160,7 @@ class Function(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Runs the function as one compiled program."""
         if self._signature is not None:
+            args, kwargs = in_order(self._function, args, kwargs)  # pyright: ignore[reportAssignmentType]
             args = check_against(self._signature, args, self._name)  # pyright: ignore[reportAssignmentType]
         ambient = scope.ambient
         if (
@@ -164,7 +169,7 @@ class Function(Generic[P, R]):
             or not jax_compat.is_top_level()
         ):
             # A part of something that is compiled, transformed, or run eagerly.
-            return self._function(*args, **kwargs)
+            return self._called(*args, **kwargs)
         if not self._on_host:
             try:
                 return self._run(args, kwargs)
@@ -184,7 +189,7 @@ class Function(Generic[P, R]):
         return self._host_function(*args, **kwargs)
 
     def _run_on_host(self, *args: Any, **kwargs: Any) -> Any:
-        function: Callable[..., Any] = self._function
+        function: Callable[..., Any] = self._called
         with scope.enter_host_program():
             try:
                 return function(*args, **kwargs)
@@ -275,7 +280,7 @@ class Function(Generic[P, R]):
         if entry is None:
             try:
                 body = trace_body(
-                    self._function,
+                    self._called,
                     call.treedef,
                     described,
                     call.grouping,
@@ -341,6 +346,20 @@ class Function(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<replax.function {self._name}>"
+
+
+def _finished(
+    function: Callable[..., Any], finish: Callable[[Any], Any] | None
+) -> Callable[..., Any]:
+    """The function, with something done to what it returns."""
+    if finish is None:
+        return function
+
+    @functools.wraps(function)
+    def finished(*args: Any, **kwargs: Any) -> Any:
+        return finish(function(*args, **kwargs))
+
+    return finished
 
 
 def _first(error: BaseException) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import functools
-from collections.abc import Sequence
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -18,7 +19,7 @@ from replax._src.replica.scope import HostValueError
 from replax._src.values.distributed import PerReplica
 from replax._src.values.variable import Variable
 
-__all__ = ["ON_HOST", "Static", "check_against", "kind_of_leaf"]
+__all__ = ["ON_HOST", "Static", "check_against", "in_order", "kind_of_leaf"]
 
 # The kind of what stays on the host and is handed on unseen.
 ON_HOST = "on the host"
@@ -103,6 +104,16 @@ class _Whole:
         return f"an array of {self.value.size} host values"
 
 
+def in_order(
+    function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The arguments of a call with those given by name where they stand."""
+    if not kwargs:
+        return args, kwargs
+    bound = inspect.signature(function).bind(*args, **kwargs)
+    return bound.args, bound.kwargs
+
+
 def check_against(
     signature: Sequence[Any], args: tuple[Any, ...], name: str
 ) -> tuple[Any, ...]:
@@ -151,9 +162,11 @@ def _fit_leaf(spec: Any, leaf: Any, what: str) -> Any:
         values = leaf.values
     else:
         if host.is_number(leaf) or isinstance(leaf, (list, tuple)):
-            leaf = np.asarray(
-                leaf, spec.dtype if isinstance(spec, TensorSpec) else None
-            )
+            leaf = np.asarray(leaf)
+            if isinstance(spec, TensorSpec) and np.can_cast(
+                leaf.dtype, spec.dtype, "same_kind"
+            ):
+                leaf = leaf.astype(spec.dtype)
         values = (leaf,)
     for value in values:
         if not _fits(spec, value):

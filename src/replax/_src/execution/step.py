@@ -17,17 +17,18 @@ from jax.sharding import PartitionSpec
 
 from replax._src.core import host
 from replax._src.execution.call import spelled
-from replax._src.execution.class_trace import StepCall, StepOutput
+from replax._src.execution.class_trace import StepCall, StepInput, StepOutput
 from replax._src.execution.opaque import BodyChangedError, Classes, opaque_p
 from replax._src.execution.step_trace import StepTrace, trace_step
 from replax._src.execution.tracing import ProgramFrame
 from replax._src.replica import scope
 from replax._src.replica.randomness import RandomState
-from replax._src.topology.topology import REPLICA_AXIS
+from replax._src.topology.topology import REPLICA_AXIS, Topology
 from replax._src.values.distributed import PerReplica, Spread
 from replax._src.values.handle import is_handle
 from replax._src.values.host_leaf import HostLeaf
 from replax._src.values.storage import Leaves
+from replax._src.values.variable import Variable
 
 __all__ = ["run_compiled"]
 
@@ -87,9 +88,10 @@ class _Step:
         random: RandomState,
     ) -> None:
         self._topology = place.topology
-        self._leaves, self._treedef = jax.tree_util.tree_flatten(
+        leaves, self._treedef = jax.tree_util.tree_flatten(
             (args, kwargs), is_leaf=is_handle
         )
+        self._leaves = [_simplified(leaf, self._topology) for leaf in leaves]
         self.per_replica = [leaf for leaf in self._leaves if _is_spread(leaf)]
         self.arrays = [leaf for leaf in self._leaves if host.is_array(leaf)]
         self._call = StepCall(
@@ -162,15 +164,22 @@ class _Step:
             frame.read(variable)
             frame.write(variable, tuple(rest[:width]))
             rest = rest[width:]
-        leaves = [
-            PerReplica.of_spread(
-                Spread(outputs[leaf.number], trace.shapes[leaf.number], self._topology)
-            )
-            if isinstance(leaf, StepOutput)
-            else leaf
-            for leaf in trace.leaves
-        ]
+        frame.from_steps.update(x for x in trace.leaves if isinstance(x, Variable))
+        leaves = [self._returned(leaf, trace, outputs) for leaf in trace.leaves]
         return trace.treedef.unflatten(leaves)
+
+    def _returned(self, leaf: Any, trace: StepTrace, outputs: Sequence[Any]) -> Any:
+        """A leaf of the result of the run."""
+        if isinstance(leaf, StepInput):
+            return jnp.asarray(self.arrays[leaf.number])
+        if not isinstance(leaf, StepOutput):
+            return leaf
+        shapes = trace.shapes[leaf.number]
+        value = PerReplica.of_spread(
+            Spread(outputs[leaf.number], shapes, self._topology)
+        )
+        together = self._topology.agreement is None and len(set(shapes)) == 1
+        return value.values[0] if leaf.is_one and together else value
 
     # --- building the program ---------------------------------------------------
 
@@ -252,6 +261,13 @@ def _constants(
             raise BodyChangedError  # a value of a body that is no longer being traced
         found.append(known.get(id(value), value))
     return found
+
+
+def _simplified(leaf: Any, topology: Topology) -> Any:
+    """A leaf, or the number of Python's that all replicas have."""
+    if not isinstance(leaf, PerReplica) or topology.agreement is not None:
+        return leaf
+    return leaf if leaf.number is None else leaf.number
 
 
 def _is_spread(leaf: Any) -> bool:

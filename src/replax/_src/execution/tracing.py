@@ -70,8 +70,12 @@ class _Frame:
                 and jax_compat.trace_of(leaf) is not self.trace
             ):
                 raise _lost_assignment(variable)
-        self._present[variable] = tuple(jnp.asarray(leaf) for leaf in leaves)
+        self._present[variable] = tuple(self._own(leaf) for leaf in leaves)
         self.written[variable] = None
+
+    def _own(self, leaf: Any) -> jax.Array:
+        """What a variable holds: what is read of it is not what was assigned."""
+        return jnp.asarray(leaf)
 
     def present(self, variable: Variable) -> Leaves:
         """What the variable's leaves are when the function returns."""
@@ -105,6 +109,8 @@ class ProgramFrame(_Frame):
         self.initial: dict[Variable, Leaves] = {}
         self.topologies: dict[Topology, None] = {}
         self.draws: dict[RandomState, int] = {}
+        # Variables that steps have returned, which is what each replica has of them.
+        self.from_steps: set[Variable] = set()
         self.has_created = False
         self._may_create = may_create
 
@@ -172,6 +178,11 @@ class ProgramFrame(_Frame):
         """Between steps there is one value."""
         return size
 
+    def is_one_object(self, value: Any) -> bool:
+        """Between steps all objects are."""
+        del value
+        return True
+
 
 class Unreduced:
     """A value that replicas assign without aggregation, to be proven common."""
@@ -196,6 +207,8 @@ class StepFrame(_Frame):
         self._totals = totals
         self.gathered: list[tuple[int, int]] = []
         self.unreduced: list[Unreduced] = []
+        self._one_objects: dict[int, Any] = {}
+        self._outside = jax_compat.current_trace()
 
     def creates_variable(self) -> None:
         """Variables with constant initial values may be made in a first step."""
@@ -209,6 +222,22 @@ class StepFrame(_Frame):
             f"the step, or give a callable: Variable(lambda: jnp.zeros(3))"
         )
         raise ValueError(msg)
+
+    def _own(self, leaf: Any) -> jax.Array:
+        return jnp.array(leaf) if self.is_one_object(leaf) else jnp.asarray(leaf)
+
+    def notes_one_object(self, value: Any) -> None:
+        """Notes that all replicas get what is one object outside of the step."""
+        self._one_objects[id(value)] = value
+
+    def is_one_object(self, value: Any) -> bool:
+        """Whether this stands for one object that all replicas have."""
+        if id(value) in self._one_objects:
+            return True
+        return (
+            isinstance(value, jax.core.Tracer)
+            and jax_compat.trace_of(value) is self._outside
+        )
 
     def check_unreduced(self, variable: Variable, leaves: Leaves) -> None:
         """Notes that replicas assign these leaves without any aggregation."""

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
-__all__ = ["ReduceOp"]
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+__all__ = ["ReduceOp", "mean_dtype"]
+
+_SMALL = 2
 
 
 class ReduceOp(enum.Enum):
@@ -32,3 +39,11 @@ class ReduceOp(enum.Enum):
             f"of the strings 'SUM' and 'MEAN' (in any case)"
         )
         raise ValueError(msg)
+
+
+def mean_dtype(dtype: Any) -> np.dtype[Any]:
+    """What the mean of values of a dtype is: of whole numbers it is a real one."""
+    if jnp.issubdtype(dtype, jnp.inexact):
+        return np.dtype(dtype)
+    small = np.dtype(dtype).itemsize <= _SMALL
+    return jax.dtypes.canonicalize_dtype(np.float32 if small else np.float64)

@@ -15,7 +15,7 @@ from replax._src.core.readable import read
 from replax._src.replica import collectives, scope
 from replax._src.replica.options import CommunicationOptions
 from replax._src.replica.randomness import replica_key
-from replax._src.replica.reduce_op import ReduceOp
+from replax._src.replica.reduce_op import ReduceOp, mean_dtype
 from replax._src.topology.topology import Topology
 
 __all__ = ["ReplicaContext", "Run"]
@@ -107,13 +107,17 @@ class ReplicaContext:
         self._require_here("all_reduce")
         leaves, treedef = jax.tree_util.tree_flatten(read(value))
         arrays = [_as_operand(leaf, "all_reduce") for leaf in leaves]
+        kinds = [x.dtype for x in arrays]
         if op is ReduceOp.MEAN:
             arrays = [_wide(x) for x in arrays]
         count = self.num_replicas_in_sync
         if arrays and not self._topology.is_single:
             arrays = collectives.all_reduce(arrays, self._topology, options)
         if op is ReduceOp.MEAN:
-            arrays = [x / count for x in arrays]
+            arrays = [
+                x.astype(mean_dtype(kind)) / count
+                for x, kind in zip(arrays, kinds, strict=True)
+            ]
         return treedef.unflatten(arrays)
 
     def all_gather(

@@ -71,6 +71,10 @@ class Frame(Protocol):
         """How many rows all replicas have, when this one has ``size``."""
         ...
 
+    def is_one_object(self, value: Any) -> bool:
+        """Whether this stands for one object that all replicas have."""
+        ...
+
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Place:

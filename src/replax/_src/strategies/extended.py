@@ -27,25 +27,52 @@ class StrategyExtended:
 
     >>> import replax
     >>> strategy = replax.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
-    >>> strategy.extended.worker_devices
-    ('/device:CPU:0', '/device:CPU:1')
+    >>> strategy.extended.worker_devices[1]
+    '/job:localhost/replica:0/task:0/device:CPU:1'
     """
 
-    def __init__(self, topology: Topology, run: Callable[..., Any]) -> None:
+    def __init__(self, topology: Topology, run: Callable[..., Any], task: str) -> None:
         self._topology = topology
         self._run = run
+        self._task = task
 
     @property
     def worker_devices(self) -> tuple[str, ...]:
         """The devices of this process's replicas, by name."""
         return tuple(
-            f"/device:{short_name(device)}" for device in self._topology.local_devices
+            f"{self._task}/device:{short_name(device)}"
+            for device in self._topology.local_devices
         )
 
     @property
     def parameter_devices(self) -> tuple[str, ...]:
         """The devices that variables are kept on, by name."""
         return self.worker_devices
+
+    @property
+    def experimental_require_static_shapes(self) -> bool:
+        """Whether shapes have to be known beforehand: never."""
+        return False
+
+    @property
+    def experimental_between_graph(self) -> bool:
+        """Whether there are several processes, each with replicas of its own."""
+        return self._topology.agreement is not None
+
+    @property
+    def experimental_should_init(self) -> bool:
+        """Whether this process gives its variables initial values: always."""
+        return True
+
+    @property
+    def should_checkpoint(self) -> bool:
+        """Whether this process is the one that should save checkpoints."""
+        return self._topology.agreement is None or self._topology.process_index == 0
+
+    @property
+    def should_save_summary(self) -> bool:
+        """Whether this process is the one that should write summaries."""
+        return self.should_checkpoint
 
     def call_for_each_replica(
         self,
@@ -62,36 +89,38 @@ class StrategyExtended:
         value: Any,
         destinations: Any = None,
         options: Any = None,
-    ) -> Mirrored:
-        """The sum or mean of a per-replica value, on every replica.
+    ) -> Any:
+        """The sum or mean of a per-replica value, on every replica or on one device.
 
         Args:
           reduce_op: ``ReduceOp.SUM``, ``ReduceOp.MEAN`` or their names.
           value: A per-replica value.
-          destinations: Accepted; the result is on every replica.
+          destinations: The name of a device, to get an array; with a variable or a
+            value of the replicas the result is on every replica.
           options: Accepted; XLA chooses how replicas communicate.
         """
-        del destinations, options
+        del options
         self._require_between("reduce_to", "all_reduce")
         total = across.reduce(reduce_op, value, None, self._topology)
-        return self.broadcast_to(total)
+        return self.broadcast_to(total, destinations)
 
     def batch_reduce_to(
         self,
         reduce_op: ReduceOp | str,
         value_destination_pairs: Sequence[tuple[Any, Any]],
         options: Any = None,
-    ) -> list[Mirrored]:
+    ) -> list[Any]:
         """:meth:`reduce_to` of several values."""
         return [
             self.reduce_to(reduce_op, value, destination, options)
             for value, destination in value_destination_pairs
         ]
 
-    def broadcast_to(self, tensor: Any, destinations: Any = None) -> Mirrored:
-        """A value on every replica."""
-        del destinations
+    def broadcast_to(self, tensor: Any, destinations: Any = None) -> Any:
+        """A value on every replica, or on the one device that is named."""
         self._require_between("broadcast_to", "all_reduce")
+        if self._topology.is_single or isinstance(destinations, str):
+            return tensor
         if isinstance(tensor, jax.core.Tracer):
             return Mirrored((tensor,) * self._topology.num_replicas)
         whole = host.canonical(tensor, "the value to broadcast")
@@ -118,14 +147,20 @@ class StrategyExtended:
           fn: What changes it, by ``assign`` and the like.
           args: More arguments. Mirrored ones are given as the one value that they are.
           kwargs: The same by name.
-          group: Accepted; what ``fn`` returns is one value in any case.
+          group: Whether what ``fn`` returns is returned as it is; otherwise as a tuple
+            of what this process's replicas have of it.
         """
-        del group
         self._require_between("update", "merge_call")
         plain, named = jax.tree.map(
             _one_value, (tuple(args), dict(kwargs or {})), is_leaf=is_handle
         )
-        return fn(var, *plain, **named)
+        result = fn(var, *plain, **named)
+        return result if group else jax.tree.map(self._parts, result, is_leaf=is_handle)
+
+    def _parts(self, value: Any) -> tuple[Any, ...]:
+        if isinstance(value, DistributedValues):
+            return value.values
+        return (value,) * len(self._topology.local_devices)
 
     def _require_between(self, what: str, instead: str) -> None:
         here = scope.current()

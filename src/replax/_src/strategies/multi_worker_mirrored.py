@@ -55,7 +55,10 @@ class MultiWorkerMirroredStrategy(Strategy):
             topology = Topology.of_local_devices(device_names.default_devices())
         else:
             topology = _of_group(group, options)
-        super().__init__(topology, cluster_resolver=resolver)
+        job = resolver.task_type or ("localhost" if group.is_local else "worker")
+        number = group.process_id if resolver.task_id is None else resolver.task_id
+        task = f"/job:{job}/replica:0/task:{number}"
+        super().__init__(topology, cluster_resolver=resolver, task=task)
 
 
 class ExperimentalMultiWorkerMirroredStrategy(MultiWorkerMirroredStrategy):

@@ -26,7 +26,6 @@ from replax._src.topology.devices import short_name
 from replax._src.topology.topology import Topology
 from replax._src.values.distributed import DistributedValues, PerReplica
 from replax._src.values.handle import is_handle
-from replax._src.values.variable import Variable
 
 if TYPE_CHECKING:
     from replax._src.input.distributed_dataset import DistributedDataset
@@ -59,12 +58,13 @@ class Strategy:
         *,
         is_default: bool = False,
         cluster_resolver: Any = None,
+        task: str = "/job:localhost/replica:0/task:0",
     ) -> None:
         self._topology = topology
         self._cluster_resolver = cluster_resolver
         self._place = scope.Place(self, topology, is_default=is_default)
         self._random = RandomState()
-        self._extended = StrategyExtended(topology, self.run)
+        self._extended = StrategyExtended(topology, self.run, task)
 
     # --- what it is -------------------------------------------------------------
 
@@ -183,7 +183,7 @@ class Strategy:
                 f"args is a {type(args).__name__}; give a tuple of the step's "
                 f"arguments: args=(x,)"
             )
-            raise TypeError(msg)
+            raise ValueError(msg)  # noqa: TRY004 - as TensorFlow does
         args, kwargs = tuple(args), dict(kwargs or {})
         if options is not None and not isinstance(options, RunOptions):
             msg = f"options is {options!r}; give a RunOptions, or None"
@@ -264,6 +264,7 @@ class Strategy:
           An array on one device.
         """
         self._require_between("reduce", "all_reduce")
+        self._require_enterable("reduce")
         return across.reduce(reduce_op, value, axis, self._topology)
 
     def gather(self, value: Any, axis: int) -> Any:
@@ -277,6 +278,7 @@ class Strategy:
           An array on one device.
         """
         self._require_between("gather", "all_gather")
+        self._require_enterable("gather")
         return across.gather(value, axis, self._topology)
 
     def _require_between(self, what: str, instead: str) -> None:
@@ -354,23 +356,19 @@ class Strategy:
     def experimental_local_results(self, value: Any) -> tuple[Any, ...]:
         """The components of this process's replicas, as a tuple.
 
-        Of a nest of per-replica values there is one nest a replica; of a plain value,
-        the value itself.
+        Of a nest there is one nest a replica; of a plain value, the value itself.
         """
         if isinstance(value, DistributedValues):
             return value.values
         leaves, treedef = jax.tree_util.tree_flatten(value, is_leaf=is_handle)
-        if isinstance(value, Variable) or not any(
-            isinstance(leaf, DistributedValues) for leaf in leaves
-        ):
+        if value is None or (len(leaves) == 1 and leaves[0] is value):
             return (value,)
+        count = len(self._topology.local_replicas)
         columns = [
-            leaf.values
-            if isinstance(leaf, DistributedValues)
-            else (leaf,) * len(self._topology.local_replicas)
+            leaf.values if isinstance(leaf, DistributedValues) else (leaf,) * count
             for leaf in leaves
         ]
-        return tuple(treedef.unflatten(row) for row in zip(*columns, strict=True))
+        return tuple(treedef.unflatten([c[i] for c in columns]) for i in range(count))
 
     def experimental_distribute_values_from_function(
         self, value_fn: Callable[[ValueContext], Any]

@@ -156,4 +156,4 @@ class Topology:
 
 @functools.cache
 def _of_device(device: jax.Device) -> Topology:
-    return Topology((device,))
+    return Topology.of_local_devices([device])

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from replax._src.core import host
+from replax._src.core.errors import InvalidArgumentError
 from replax._src.core.readable import read
 from replax._src.replica import scope
 from replax._src.topology.topology import Topology
@@ -32,7 +33,7 @@ class Recipe:
       leaves: The initial arrays, strongly typed.
       name: For messages.
       trainable: Whether optimizers should change it.
-      synchronization: ON_WRITE or ON_READ.
+      synchronization: ON_WRITE or ON_READ; AUTO too where there is one value.
       aggregation: How values of replicas become one.
       owned: Whether it belongs to a strategy.
     """
@@ -70,10 +71,11 @@ def create(
     aggregation: VariableAggregation = VariableAggregation.NONE,
 ) -> Any:
     """Makes a variable of the kind that the current scope calls for."""
-    synchronization = _checked_synchronization(synchronization)
+    place = scope.current()
+    is_one = place is None or place.topology.is_single
+    synchronization = _checked_synchronization(synchronization, is_one=is_one)
     on_read = synchronization is VariableSynchronization.ON_READ
     _check_trainable(trainable=trainable, on_read=on_read)
-    place = scope.current()
     frame = scope.current_frame()
     if frame is not None:
         frame.creates_variable()
@@ -105,7 +107,7 @@ def create(
     return variable
 
 
-def _checked_synchronization(value: Any) -> VariableSynchronization:
+def _checked_synchronization(value: Any, *, is_one: bool) -> VariableSynchronization:
     synchronization = VariableSynchronization(value)
     if synchronization is VariableSynchronization.NONE:
         msg = (
@@ -113,7 +115,7 @@ def _checked_synchronization(value: Any) -> VariableSynchronization:
             "together has no one value; use AUTO, ON_WRITE or ON_READ"
         )
         raise ValueError(msg)
-    if synchronization is VariableSynchronization.AUTO:
+    if synchronization is VariableSynchronization.AUTO and not is_one:
         return VariableSynchronization.ON_WRITE
     return synchronization
 
@@ -154,6 +156,8 @@ def _check_aggregation(
                 msg += ", or keep whole numbers in a variable of their own"
             raise ValueError(msg)
 
+
+_COMPUTING = frozenset({"assign_add", "assign_sub"})
 
 # What is empty by mistake if it is empty.
 _PLAIN = frozenset({type(None), list, tuple, dict})
@@ -261,19 +265,24 @@ def _array_of(items: Any, dtype: Any = None) -> Any:
 
 
 def _casts(given: Any, dtype: Any) -> bool:
-    """Whether Python numbers of a type are taken for a dtype."""
-    return np.can_cast(given, dtype, "same_kind")
+    """Whether numbers of a kind are taken for a dtype, if they fit in it."""
+    whole = np.dtype(given).kind in "biu" and np.dtype(dtype).kind in "iu"
+    return whole or np.can_cast(given, dtype, "same_kind")
 
 
 def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any:
     what = f"the value for {verb} of variable {name!r}"
     if isinstance(leaf, (list, tuple)):
         leaf = _array_of(leaf, spec.dtype)
-    if host.is_number(leaf) and _casts(type(leaf), spec.dtype):
+        if isinstance(leaf, np.ndarray) and not _casts(leaf.dtype, spec.dtype):
+            raise TypeError(_of_other_kind(what, leaf.tolist(), spec.dtype))
+    if host.is_number(leaf):
+        if not _casts(type(leaf), spec.dtype):
+            raise TypeError(_of_other_kind(what, leaf, spec.dtype))
         array: Any = _number(leaf, spec.dtype, what)
-    elif _is_double(leaf) and jnp.issubdtype(spec.dtype, np.floating):
-        # NumPy computes in double precision without being asked to.
-        array = leaf.astype(spec.dtype)
+    elif _is_of_numpy(leaf) and _casts(leaf.dtype, spec.dtype):
+        # NumPy computes with 64 bits without being asked to.
+        array = _number(leaf, spec.dtype, what)
     else:
         array = host.canonical(leaf, what)
     weak = getattr(array, "weak_type", False)
@@ -290,20 +299,35 @@ def _fitting(leaf: Any, spec: jax.ShapeDtypeStruct, name: str, verb: str) -> Any
             f"{what} has shape {tuple(array.shape)}, but the variable has "
             f"{spec.shape}; a variable keeps its shape"
         )
-        raise ValueError(msg)
+        # As TensorFlow has it: what only an operation finds out is this error.
+        computes = verb in _COMPUTING and scope.current_frame() is None
+        raise InvalidArgumentError(msg) if computes else ValueError(msg)
     return host.typed(array, spec.dtype)
 
 
-def _is_double(value: Any) -> bool:
-    return isinstance(value, (np.ndarray, np.generic)) and value.dtype == np.float64
+def _is_of_numpy(value: Any) -> bool:
+    return isinstance(value, (np.ndarray, np.generic))
+
+
+def _of_other_kind(what: str, value: Any, dtype: Any) -> str:
+    return (
+        f"{what} is {value!r}, but the variable has {np.dtype(dtype).name}, which does "
+        f"not hold such numbers; round it, or make a variable of another dtype"
+    )
 
 
 def _number(value: Any, dtype: Any, what: str) -> np.ndarray:
+    """Numbers as a dtype that holds their kind, if it holds them."""
     try:
-        return np.asarray(value, dtype)
+        array = np.asarray(value).astype(dtype) if _is_of_numpy(value) else None
+        array = np.asarray(value, dtype) if array is None else array
     except OverflowError:
-        msg = f"{what} is {value}, which does not fit in {np.dtype(dtype).name}"
-        raise OverflowError(msg) from None
+        array = None
+    if array is None or (array.dtype.kind in "iu" and np.any(array != value)):
+        verb = "holds" if _is_of_numpy(value) else "is"
+        msg = f"{what} {verb} {value}, which does not fit in {np.dtype(dtype).name}"
+        raise OverflowError(msg)
+    return array
 
 
 def describe(

@@ -179,6 +179,17 @@ class PerReplica(Apart, DistributedValues):
         return self._topology
 
     @property
+    def number(self) -> Any:
+        """The Python number that all components are; None if they are no such."""
+        if self._values is None:
+            return None
+        first, *rest = self._values
+        if not host.is_number(first):
+            return None
+        alike = all(type(v) is type(first) and v == first for v in rest)
+        return first if alike else None
+
+    @property
     def values(self) -> tuple[Any, ...]:
         """The components of this process's replicas.
 
@@ -282,6 +293,15 @@ class PerReplica(Apart, DistributedValues):
                 f"values with the strategy that runs them"
             )
             raise ValueError(msg)
+
+    @property
+    def numpy(self) -> Callable[[], Any]:
+        """Gives the component on the host, if this process has one replica only."""
+        if len(self.values) != 1:
+            # Which lets the error come that all other names have.
+            raise AttributeError
+        (value,) = self.values
+        return lambda: np.array(value)[()]
 
     def __repr__(self) -> str:
         if self._spread is not None:

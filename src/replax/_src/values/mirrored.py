@@ -62,12 +62,13 @@ class MirroredVariable(Variable, DistributedValues):
             return tuple(map(host.of_numbers, summed, leaves))
         if self._aggregation is VariableAggregation.MEAN:
             return tuple(x / count for x in _summed(leaves, place.topology))
-        if host.is_number(value) and _is_same(value, place):
+        if not place.topology.is_only_local and _is_same(value, place):
+            given = repr(value) if host.is_number(value) else "one array"
             msg = (
-                f"{verb}({value!r}) of variable {self._name!r} by {count} replicas, "
-                f"with aggregation SUM: should this add {value!r} once or {count} "
-                f"times? Give an array to have it summed over the replicas, or assign "
-                f"outside of the step to do it once"
+                f"{verb}({given}) of variable {self._name!r} by {count} replicas, "
+                f"with aggregation SUM: should it count once or {count} times? Give "
+                f"an array that is made in the step to have it summed over the "
+                f"replicas, or assign outside of the step to do it once"
             )
             raise ValueError(msg)
         return _summed(leaves, place.topology)
@@ -85,9 +86,14 @@ class MirroredVariable(Variable, DistributedValues):
         return self._shown_by_replica()
 
 
-def _is_same(number: Any, place: scope.Place) -> bool:
-    """Whether all replicas have this number."""
-    return place.exchange is None or place.exchange.is_same(number)
+def _is_same(value: Any, place: scope.Place) -> bool:
+    """Whether all replicas have this number, or this very object."""
+    if host.is_number(value):
+        return place.exchange is None or place.exchange.is_same(value)
+    frame = scope.current_frame()
+    if frame is not None:
+        return frame.is_one_object(value)
+    return place.exchange.is_one_object(value)
 
 
 def _summed(leaves: Any, topology: Topology) -> Leaves:

@@ -74,8 +74,15 @@ from replax._src.compat.filling import (
 )
 from replax._src.compat.function import executing_eagerly, function
 from replax._src.compat.host_calls import numpy_function, py_function
-from replax._src.compat.indexing import boolean_mask, gather, where
+from replax._src.compat.indexing import boolean_mask, gather, newaxis, where
 from replax._src.compat.linear import einsum, norm, tensordot
+from replax._src.compat.order import (
+    control_dependencies,
+    device,
+    group,
+    inside_function,
+    no_op,
+)
 from replax._src.compat.ordering import argsort, sort, unique, unique_with_counts
 from replax._src.compat.pieces import (
     gather_nd,
@@ -171,11 +178,13 @@ __all__ = [
     "cond",
     "config",
     "constant",
+    "control_dependencies",
     "convert_to_tensor",
     "cos",
     "cumsum",
     "data",
     "debugging",
+    "device",
     "distribute",
     "divide",
     "einsum",
@@ -196,7 +205,9 @@ __all__ = [
     "gather_nd",
     "greater",
     "greater_equal",
+    "group",
     "identity",
+    "inside_function",
     "int8",
     "int16",
     "int32",
@@ -219,7 +230,9 @@ __all__ = [
     "multiply",
     "negative",
     "nest",
+    "newaxis",
     "nn",
+    "no_op",
     "norm",
     "not_equal",
     "numpy_function",
