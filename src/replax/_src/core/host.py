@@ -157,6 +157,9 @@ unrowed: Callable[[Any], jax.Array] = jax.jit(lambda row: lax.squeeze(row, (0,))
 
 def own_copy(value: Any) -> jax.Array:
     """A strongly typed copy in a buffer that nobody else has."""
+    if isinstance(value, (np.ndarray, np.generic)):
+        # JAX copies memory of the host later, when its owner may have changed it.
+        value = np.array(value)
     return jnp.array(value, dtype=value.dtype, copy=True)
 
 
