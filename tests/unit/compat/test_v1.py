@@ -109,3 +109,15 @@ def test_the_same_strategies_and_only_they_have_the_old_methods() -> None:
         assert repr(strategy) == "MirroredStrategy(CPU:0, CPU:1)"
         """
     )
+
+
+def test_all_names_of_v2_are_there() -> None:
+    run(
+        """
+        from replax.compat import v2
+
+        assert set(v2.__all__) <= set(tf.__all__)
+        for name in {*v2.__all__} - {"distribute"}:
+            assert getattr(tf, name) is getattr(v2, name), name
+        """
+    )

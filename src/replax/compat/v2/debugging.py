@@ -1,5 +1,6 @@
 """Assertions about values."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.assertions import (
     Assert,
     assert_equal,
@@ -13,6 +14,7 @@ from replax._src.compat.assertions import (
     assert_positive,
     check_numerics,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 
 __all__ = [
     "Assert",
@@ -27,3 +29,7 @@ __all__ = [
     "assert_positive",
     "check_numerics",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

@@ -1,5 +1,6 @@
 """Matrices and vectors."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.arithmetic import matmul
 from replax._src.compat.filling import eye
 from replax._src.compat.linear import (
@@ -12,6 +13,7 @@ from replax._src.compat.linear import (
     norm,
     tensordot,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 
 __all__ = [
     "det",
@@ -25,3 +27,7 @@ __all__ = [
     "norm",
     "tensordot",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

@@ -1,5 +1,6 @@
 """Functions of strings."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.strings import (
     as_string,
     bytes_split,
@@ -15,6 +16,7 @@ from replax._src.compat.strings import (
     to_number,
     upper,
 )
+from replax._src.core.loading import loaded_later as _loaded_later
 
 __all__ = [
     "as_string",
@@ -31,3 +33,7 @@ __all__ = [
     "to_number",
     "upper",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)

@@ -1,5 +1,6 @@
 """More about datasets."""
 
+from replax._src.compat.advice import advice_for_attribute as _advice
 from replax._src.compat.dataset_transformations import (
     assert_cardinality,
     bucket_by_sequence_length,
@@ -16,6 +17,7 @@ from replax._src.compat.dataset_transformations import (
     unique,
 )
 from replax._src.compat.datasets import cardinality
+from replax._src.core.loading import loaded_later as _loaded_later
 from replax._src.dataset.dataset import INFINITE_CARDINALITY, UNKNOWN_CARDINALITY
 from replax._src.dataset.optional import Optional
 from replax._src.dataset.options import (
@@ -54,3 +56,7 @@ __all__ = [
     "unbatch",
     "unique",
 ]
+
+
+def __getattr__(name: str) -> object:
+    return _loaded_later(__name__, name, {}, _advice)
