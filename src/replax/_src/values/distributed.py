@@ -181,7 +181,7 @@ class PerReplica(Apart, DistributedValues):
     @property
     def number(self) -> Any:
         """The Python number that all components are; None if they are no such."""
-        if self._values is None:
+        if not self._values:
             return None
         first, *rest = self._values
         if not host.is_number(first):
