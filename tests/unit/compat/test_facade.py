@@ -74,6 +74,19 @@ def test_names_that_are_not_there_say_what_is() -> None:
     """)
 
 
+def test_the_older_name_of_datasets_from_functions_warns() -> None:
+    _run("""
+    import pytest
+    s = tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
+    def make(context):
+        return tf.data.Dataset.range(4).batch(context.get_per_replica_batch_size(2))
+    with pytest.warns(DeprecationWarning, match="distribute_datasets_from_function"):
+        data = s.experimental_distribute_datasets_from_function(make)
+    seen = [[int(p[0]) for p in s.experimental_local_results(x)] for x in data]
+    assert seen == [[0, 1], [2, 3]], seen
+    """)
+
+
 def test_values_of_all_kinds_are_operands() -> None:
     _run("""
     v = tf.Variable([1.0, 2.0])

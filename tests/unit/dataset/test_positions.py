@@ -68,7 +68,11 @@ def test_random_plans_go_on_exactly(plan: plans.Plan, first: int, second: int) -
 
 # Most plans have a step that keeps them from being read by number.
 @hypothesis.settings(
-    max_examples=50, suppress_health_check=list(hypothesis.HealthCheck)
+    max_examples=50,
+    suppress_health_check=[
+        hypothesis.HealthCheck.filter_too_much,
+        hypothesis.HealthCheck.too_slow,
+    ],
 )
 @hypothesis.given(plans.random_plans(), st.integers(0, 20))
 def test_positions_of_plans_by_number_are_small(plan: plans.Plan, count: int) -> None:

@@ -10,10 +10,8 @@ from typing import Any
 from replax._src.compat.datasets import Dataset
 from replax._src.compat.input_iterator import InputIterator
 from replax._src.core.deprecation import warn_deprecated
-from replax._src.input.distributed_dataset import DistributedDataset
 from replax._src.input.options import (
     InputContext,
-    InputOptions,
     InputReplicationMode,
 )
 from replax._src.replica.reduce_op import ReduceOp
@@ -89,15 +87,6 @@ class Strategy(strategy.Strategy):
             )
             raise ValueError(msg)
         return InputIterator(self.distribute_datasets_from_function(input_fn))
-
-    def experimental_distribute_datasets_from_function(
-        self,
-        dataset_fn: Callable[[InputContext], Any],
-        options: InputOptions | None = None,
-    ) -> DistributedDataset:
-        """The older name of ``distribute_datasets_from_function``."""
-        warn_deprecated("compat.v1.experimental_distribute_datasets_from_function")
-        return self.distribute_datasets_from_function(dataset_fn, options)
 
     def experimental_make_numpy_dataset(
         self, numpy_input: Any, session: Any = None

@@ -34,7 +34,7 @@ class Deprecation:
         )
 
 
-# All that compat.v1 has beyond compat.v2. TensorFlow 2 has none of it either.
+# What compat.v1 has beyond compat.v2. TensorFlow 2 has none of it either.
 _V1 = {
     "experimental_run": "use strategy.run(fn, args=(next(iterator),))",
     "make_dataset_iterator": (
@@ -46,19 +46,22 @@ _V1 = {
     "experimental_make_numpy_dataset": (
         "use tf.data.Dataset.from_tensor_slices(numpy_input)"
     ),
-    "experimental_distribute_datasets_from_function": (
-        "use strategy.distribute_datasets_from_function(dataset_fn)"
-    ),
     "update_config_proto": "leave it out: there are no sessions to configure",
     "enable_eager_execution": "leave it out: Python computes with values always",
     "enable_v2_behavior": "leave it out: everything behaves as in TensorFlow 2",
 }
 
+_ALL = {
+    **{f"compat.v1.{name}": instead for name, instead in _V1.items()},
+    # TensorFlow 2 has it, deprecated as well.
+    "Strategy.experimental_distribute_datasets_from_function": (
+        "use strategy.distribute_datasets_from_function(dataset_fn)"
+    ),
+}
+
 DEPRECATIONS = {
-    f"compat.v1.{name}": Deprecation(
-        f"compat.v1.{name}", dt.date(2026, 11, 19), "1.0", instead
-    )
-    for name, instead in _V1.items()
+    name: Deprecation(name, dt.date(2026, 11, 19), "1.0", instead)
+    for name, instead in _ALL.items()
 }
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from replax._src.core import jax_compat
+from replax._src.core.deprecation import warn_deprecated
 from replax._src.execution import across
 from replax._src.execution.eager import run_eagerly
 from replax._src.execution.function import Function
@@ -333,6 +334,15 @@ class Strategy:
         from replax._src.strategies import distribution  # noqa: PLC0415
 
         return distribution.distribute_from_function(dataset_fn, options, self._place)
+
+    def experimental_distribute_datasets_from_function(
+        self,
+        dataset_fn: Callable[[InputContext], Any],
+        options: InputOptions | None = None,
+    ) -> DistributedDataset:
+        """The older name of ``distribute_datasets_from_function``."""
+        warn_deprecated("Strategy.experimental_distribute_datasets_from_function")
+        return self.distribute_datasets_from_function(dataset_fn, options)
 
     def explain(self, dataset: Any) -> Explanation:
         """Who reads what of a dataset, and what each replica gets at each step.
