@@ -70,7 +70,7 @@ class Call:
         static_host: bool,
     ) -> None:
         for arg in args:
-            if hasattr(arg, "__next__"):
+            if hasattr(type(arg), "__next__"):
                 msg = f"it is given a {type(arg).__name__}"
                 raise HostValueError(msg)
         leaves, treedef = jax.tree_util.tree_flatten((args, kwargs), is_leaf=is_handle)
