@@ -147,15 +147,16 @@ class TestForm:
             return strategy.run(step, args=(batch,))
 
         batches = list(strategy.experimental_distribute_dataset(data))
+        for batch in (batches[0], batches[2]) * 2:
+            train(batch)
+        used = traces
         results = [train(batch) for batch in batches]
         found = [strategy.gather(result[0], axis=0).tolist() for result in results]
         assert found == [b.tolist() for b in np.split(names, [4, 8])]
-        used = traces
         assert [train(batch)[0] is batch["name"] for batch in batches] == [True] * 3
         # Nor is it for the same shapes with strings that were not there before.
         train({"name": batches[1]["name"], "x": batches[0]["x"]})
         assert traces == used
-        assert used <= 4
 
     @pytest.mark.parametrize(
         "look",
