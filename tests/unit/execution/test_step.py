@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from jax import lax
 
 import replax
+from fresh_process import EIGHT_DEVICES, run_python
 from replax.distribute import (
     REPLICA_AXIS,
     MirroredStrategy,
@@ -41,6 +42,38 @@ def split(strategy: MirroredStrategy, array: Any, rows: Any) -> PerReplica:
 
 def local(strategy: MirroredStrategy, value: Any) -> list[Any]:
     return [np.asarray(x).tolist() for x in strategy.experimental_local_results(value)]
+
+
+_OTHER_STRINGS = """
+import jax.numpy as jnp, numpy as np, replax
+
+devices = [f"CPU:{{i}}" for i in range({replicas})]
+strategy = replax.distribute.MirroredStrategy(devices)
+names = np.array([f"row {{i}}" for i in range(11)])
+rows = {{"name": names, "x": np.arange(11.0)}}
+data = replax.data.Dataset.from_tensor_slices(rows).batch(4)
+traces = []
+
+@replax.function
+def train(batch):
+    def step(batch):
+        traces.append(None)
+        return batch["name"], jnp.sum(batch["x"])
+
+    return strategy.run(step, args=(batch,))
+
+batches = list(strategy.experimental_distribute_dataset(data))
+for batch in (batches[0], batches[2]) * 2:
+    train(batch)
+used = len(traces)
+results = [train(batch) for batch in batches]
+found = [strategy.gather(result[0], axis=0).tolist() for result in results]
+assert found == [b.tolist() for b in np.split(names, [4, 8])]
+assert [train(batch)[0] is batch["name"] for batch in batches] == [True] * 3
+# Nor is it for the same shapes with strings that were not there before.
+train({{"name": batches[1]["name"], "x": batches[0]["x"]}})
+assert len(traces) == used, (len(traces), used)
+"""
 
 
 class TestForm:
@@ -131,32 +164,8 @@ class TestForm:
 
     @pytest.mark.parametrize("replicas", [1, 2, 3])
     def test_other_strings_are_no_other_program(self, replicas: int) -> None:
-        strategy = on(replicas)
-        names = np.array([f"row {i}" for i in range(11)])
-        rows = {"name": names, "x": np.arange(11.0)}
-        data = replax.data.Dataset.from_tensor_slices(rows).batch(4)
-        traces = 0
-
-        @replax.function
-        def train(batch: Any) -> Any:
-            def step(batch: Any) -> Any:
-                nonlocal traces
-                traces += 1
-                return batch["name"], jnp.sum(batch["x"])
-
-            return strategy.run(step, args=(batch,))
-
-        batches = list(strategy.experimental_distribute_dataset(data))
-        for batch in (batches[0], batches[2]) * 2:
-            train(batch)
-        used = traces
-        results = [train(batch) for batch in batches]
-        found = [strategy.gather(result[0], axis=0).tolist() for result in results]
-        assert found == [b.tolist() for b in np.split(names, [4, 8])]
-        assert [train(batch)[0] is batch["name"] for batch in batches] == [True] * 3
-        # Nor is it for the same shapes with strings that were not there before.
-        train({"name": batches[1]["name"], "x": batches[0]["x"]})
-        assert traces == used
+        # By itself: what code has looked at strings is known of the whole process.
+        run_python("-c", EIGHT_DEVICES + _OTHER_STRINGS.format(replicas=replicas))
 
     @pytest.mark.parametrize(
         "look",
